@@ -1,0 +1,57 @@
+//! What a process of a run may touch, as a posture. Knows no path and no operating system:
+//! the `sandbox` room turns this into walls.
+
+use serde::Serialize;
+
+/// Whether the worktree can be written through the walls. `ReadOnly` is the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Posture {
+    /// Nothing of the host but the private scratch folder can be written.
+    ReadOnly,
+    /// The worktree can be written, its `.git` never.
+    Writable,
+}
+
+/// What network a process of a run has. `None` is the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// No interface but an empty loopback of its own.
+    None,
+    /// Hosts the egress gate lets through, by our proxy alone.
+    EgressGate,
+}
+
+/// The containment of one process: projected from a run's profile, never written by hand elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Containment {
+    worktree: Posture,
+    network: Network,
+}
+
+impl Containment {
+    pub(crate) const fn new(worktree: Posture, network: Network) -> Self {
+        Self { worktree, network }
+    }
+
+    /// The strictest containment: Stance's own git reads, and the proof that the walls hold.
+    pub const fn read_only() -> Self {
+        Self::new(Posture::ReadOnly, Network::None)
+    }
+
+    /// Git of Stance itself writing a repository because a judged call or an approval asked for it.
+    pub const fn repository_write() -> Self {
+        Self::new(Posture::Writable, Network::None)
+    }
+
+    /// Whether the worktree can be written.
+    pub const fn worktree(self) -> Posture {
+        self.worktree
+    }
+
+    /// The network inside.
+    pub const fn network(self) -> Network {
+        self.network
+    }
+}
