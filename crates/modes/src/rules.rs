@@ -1,0 +1,240 @@
+//! Permission rules: one syntax everywhere. A rule speaks only for what it names.
+//!
+//! `npm run *` (whole words of a command), `edit(src/**)`, `read(.env*)`, `net(host)`,
+//! `effect(git_push)`.
+
+use std::fmt;
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde::{Deserialize, Serialize};
+
+use crate::effect::Effect;
+
+/// Where a rule comes from. The order is the order in which scopes are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The administrator's file.
+    Managed,
+    /// `--allow` and `--deny` of this run.
+    Run,
+    /// Answers stored for a space.
+    Space,
+    /// An agent's own rules.
+    Agent,
+    /// The trusted project file and answers stored for the workspace.
+    Workspace,
+    /// The person's own file.
+    Person,
+}
+
+/// What a rule says. The order is from lax to strict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Goes through.
+    Allow,
+    /// Goes through only inside a step of an approved plan that names the path.
+    Plan,
+    /// A person is asked.
+    Ask,
+    /// Never.
+    Deny,
+}
+
+/// A rule as text with its verdict and its place, as settings hand it over.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RuleText {
+    /// Who said it.
+    pub scope: Scope,
+    /// What it says.
+    pub verdict: Verdict,
+    /// The rule's words.
+    pub text: String,
+    /// Where it stands, for people: `settings.toml:12`.
+    pub place: String,
+}
+
+/// One rule, parsed.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    text: RuleText,
+    subject: Subject,
+}
+
+#[derive(Debug, Clone)]
+enum Subject {
+    Words(Vec<String>),
+    Edit(GlobMatcher),
+    Read(GlobMatcher),
+    Net(GlobMatcher),
+    Effect(Effect),
+}
+
+/// A rule that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: the rule {text:?} cannot be read: {why}")]
+pub struct RuleRefused {
+    /// Where it stands.
+    pub place: String,
+    /// Its words.
+    pub text: String,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// What a rule is asked about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Matter<'a> {
+    /// An effect, with the paths or hosts that cause it.
+    Effect(Effect),
+    /// A write of this path.
+    Edit(&'a str),
+    /// A read of this path.
+    Read(&'a str),
+    /// A connection to this host.
+    Net(&'a str),
+    /// A command of these words.
+    Words(&'a [String]),
+}
+
+impl Rule {
+    /// Reads one rule.
+    pub fn parse(text: RuleText) -> Result<Rule, RuleRefused> {
+        let refused = |why: String| RuleRefused { place: text.place.clone(), text: text.text.clone(), why };
+        let words = text.text.trim();
+        let call = words.strip_suffix(')').and_then(|head| head.split_once('('));
+        let subject = match call {
+            Some(("edit", glob)) => Subject::Edit(path_glob(glob).map_err(refused)?),
+            Some(("read", glob)) => Subject::Read(path_glob(glob).map_err(refused)?),
+            Some(("net", host)) => Subject::Net(path_glob(host).map_err(refused)?),
+            Some(("effect", name)) => Subject::Effect(
+                Effect::from_name(name)
+                    .ok_or_else(|| refused(format!("{name:?} is not an effect")))?,
+            ),
+            Some((other, _)) if other.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+                return Err(refused(format!(
+                    "{other:?} is not a kind of rule: use edit, read, net, effect or the words of a command"
+                )));
+            }
+            _ => {
+                let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+                if words.is_empty() {
+                    return Err(refused("it is empty".to_owned()));
+                }
+                if words.iter().rev().skip(1).any(|word| word.contains('*')) {
+                    return Err(refused("a `*` stands only as the last word".to_owned()));
+                }
+                Subject::Words(words)
+            }
+        };
+        Ok(Rule { text, subject })
+    }
+
+    /// Who said it, what and where.
+    pub fn source(&self) -> &RuleText {
+        &self.text
+    }
+
+    pub(crate) fn speaks_of_commands(&self) -> bool {
+        matches!(self.subject, Subject::Words(_))
+    }
+
+    /// How closely the rule names the matter; none when it does not.
+    pub(crate) fn specificity(&self, matter: Matter<'_>) -> Option<usize> {
+        match (&self.subject, matter) {
+            (Subject::Effect(named), Matter::Effect(effect)) if *named == effect => Some(0),
+            (Subject::Edit(glob), Matter::Edit(path)) | (Subject::Read(glob), Matter::Read(path)) => {
+                glob_weight(glob, path)
+            }
+            (Subject::Net(glob), Matter::Net(host)) => glob_weight(glob, host),
+            (Subject::Words(rule), Matter::Words(command)) => words_match(rule, command),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?} ({})", self.text.text, self.text.place)
+    }
+}
+
+fn path_glob(glob: &str) -> Result<GlobMatcher, String> {
+    if glob.is_empty() {
+        return Err("nothing stands between the brackets".to_owned());
+    }
+    let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+    GlobBuilder::new(&anywhere)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| error.kind().to_string())
+}
+
+fn glob_weight(glob: &GlobMatcher, subject: &str) -> Option<usize> {
+    glob.is_match(subject)
+        .then(|| 1 + glob.glob().glob().chars().filter(|c| !matches!(c, '*' | '?' | '[' | ']' | '{' | '}')).count())
+}
+
+/// A rule's words are whole words; a last `*` stands for any further words, also none.
+fn words_match(rule: &[String], command: &[String]) -> Option<usize> {
+    let (last, start) = rule.split_last()?;
+    if last == "*" {
+        command.starts_with(start).then_some(start.len())
+    } else if let Some(beginning) = last.strip_suffix('*') {
+        let (word, before) = command.get(..rule.len())?.split_last()?;
+        (before == start && word.starts_with(beginning)).then_some(rule.len())
+    } else {
+        (rule == command).then_some(rule.len() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(text: &str) -> Result<Rule, RuleRefused> {
+        Rule::parse(RuleText {
+            scope: Scope::Person,
+            verdict: Verdict::Allow,
+            text: text.to_owned(),
+            place: "settings.toml:3".to_owned(),
+        })
+    }
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_are_whole_words() {
+        let check = |text: &str, line: &str| rule(text).unwrap().specificity(Matter::Words(&words(line)));
+        assert!(check("npm run *", "npm run test").is_some());
+        assert!(check("npm run *", "npm run").is_some());
+        assert_eq!(check("npm run test", "npm run testx"), None);
+        assert_eq!(check("npm run test", "npm run test --watch"), None);
+        assert_eq!(check("git log", "git log --output=f"), None);
+        assert!(check("npm run test*", "npm run test:unit").is_some());
+        assert!(check("git push origin x", "git push origin x") > check("git push *", "git push origin x"));
+    }
+
+    #[test]
+    fn a_glob_without_a_slash_holds_anywhere() {
+        let check = |text: &str, matter: Matter<'_>| rule(text).unwrap().specificity(matter).is_some();
+        assert!(check("read(.env*)", Matter::Read("a/b/.env.local")));
+        assert!(check("edit(src/**)", Matter::Edit("src/a/b.rs")));
+        assert!(!check("edit(src/**)", Matter::Edit("lib/src/a.rs")));
+        assert!(!check("edit(src/**)", Matter::Read("src/a.rs")));
+        assert!(check("effect(git_push)", Matter::Effect(Effect::GitPush)));
+        assert!(check("net(*.example.org)", Matter::Net("api.example.org")));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_that_names_its_place() {
+        for text in ["", "effect(push)", "write(src)", "edit()", "npm * run", "edit([)"] {
+            let error = rule(text).unwrap_err();
+            assert!(error.to_string().starts_with("settings.toml:3: "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A run's immutable specification: built once when the run starts, from a stored recipe, and
+//! never edited. The recipe is what the journal keeps; the specification is computed from it again
+//! after a restart, and its digest shows whether it still is the same.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::canonical::digest;
+use crate::capability::{Capability, narrow};
+use crate::containment::Containment;
+use crate::mode::Mode;
+use crate::profile::{Profile, profile, read_only_capability};
+use crate::rules::{Rule, RuleRefused, RuleText};
+use crate::surface::Surface;
+use crate::tool::{Built, Descriptor, descriptor};
+
+/// How much an agent may do without asking, within its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Autonomy {
+    /// Refuses every gated call. Shown as "asks: refuses".
+    ProposeOnly,
+    /// Asks where the rules say so. Shown as "asks: when it matters".
+    #[default]
+    ActWithApproval,
+    /// Never asks. Shown as "asks: never".
+    ActFreely,
+}
+
+impl Autonomy {
+    /// Reads the word of settings and command lines.
+    pub fn from_word(word: &str) -> Option<Autonomy> {
+        serde_json::from_value(json!(word)).ok()
+    }
+
+    /// What the bottom line shows.
+    pub const fn asks(self) -> &'static str {
+        match self {
+            Autonomy::ProposeOnly => "refuses",
+            Autonomy::ActWithApproval => "when it matters",
+            Autonomy::ActFreely => "never",
+        }
+    }
+}
+
+/// Who answers permissions and questions of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approver {
+    /// A person sits at the door.
+    Person,
+    /// Nobody now; the run ends waiting and can be resumed.
+    Later,
+    /// Nobody, ever.
+    Nobody,
+}
+
+/// Whether the walls around processes have been proved on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WallsStanding {
+    /// Every probe of the proof was held.
+    Proven,
+    /// There are none, or the proof failed.
+    Absent,
+}
+
+/// What a run is in the tree of runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Role {
+    /// It answers a message; it owns its mode's verbs and contract.
+    Main,
+    /// It carries out steps of an approved plan.
+    Step {
+        /// Paths its writes are bounded by, as globs relative to the worktree; none: no bound.
+        files: Option<Vec<String>>,
+        /// Whether it only reads (research, discussion, synthesis).
+        read_only: bool,
+    },
+}
+
+/// A narrowing a run inherits from what caused it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// A run in this mode caused it.
+    Run(Mode),
+    /// A run under the read-only capability caused it.
+    ReadOnlyRun,
+}
+
+/// What a run specification is computed from; stored with the run's start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRecipe {
+    /// The space's mode, read in the transaction that created the run.
+    pub mode: Mode,
+    /// Narrowings inherited along the cause chain; empty when an operator's act started it.
+    pub chain: Vec<Cause>,
+    /// What the run is.
+    pub role: Role,
+    /// Whether the person asked for read-only this once.
+    pub read_only_once: bool,
+    /// How much it may do without asking.
+    pub autonomy: Autonomy,
+    /// Who answers.
+    pub approver: Approver,
+    /// Whether the walls are proved.
+    pub walls: WallsStanding,
+    /// Rules of every scope.
+    pub rules: Vec<RuleText>,
+}
+
+/// Why a run cannot start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunSpecRefused {
+    /// A rule cannot be read.
+    #[error(transparent)]
+    Rule(#[from] RuleRefused),
+    /// The mode's contract could never be met.
+    #[error("{mode} needs the tool {verb}, which is not in its surface: the run does not start")]
+    RequiredVerbMissing {
+        /// The mode.
+        mode: Mode,
+        /// The verb.
+        verb: &'static str,
+    },
+}
+
+/// What one run is and may do. Immutable; built by `run_spec` alone.
+#[derive(Debug, Clone)]
+pub struct RunSpec {
+    recipe: RunRecipe,
+    profile: Profile,
+    capability: Capability,
+    rules: Vec<Rule>,
+    built: Built,
+    digest: String,
+}
+
+/// Computes a run's specification from its recipe.
+pub fn run_spec(recipe: RunRecipe, built: &Built) -> Result<RunSpec, RunSpecRefused> {
+    let profile = profile(recipe.mode);
+    let narrowings = narrowings(&recipe);
+    let capability = narrowings.iter().fold(profile.capability.clone(), |so_far, next| narrow(&so_far, next));
+    let rules = recipe.rules.iter().cloned().map(Rule::parse).collect::<Result<Vec<_>, _>>()?;
+    let digest = digest(&json!({
+        "mode": recipe.mode,
+        "role": recipe.role,
+        "capability": capability,
+        "autonomy": recipe.autonomy,
+        "approver": recipe.approver,
+        "walls": recipe.walls,
+        "read_only_once": recipe.read_only_once,
+        "rules": recipe.rules,
+        "tools": built.rows().iter().map(|row| row.name).collect::<Vec<_>>(),
+    }));
+    let spec = RunSpec { recipe, profile, capability, rules, built: built.clone(), digest };
+    match spec.required() {
+        Some(verb) if !spec.surface().tools().iter().any(|tool| tool.name == verb) => {
+            Err(RunSpecRefused::RequiredVerbMissing { mode: spec.mode(), verb })
+        }
+        _ => Ok(spec),
+    }
+}
+
+fn narrowings(recipe: &RunRecipe) -> Vec<Capability> {
+    let mut narrowings: Vec<Capability> = recipe
+        .chain
+        .iter()
+        .map(|cause| match cause {
+            Cause::Run(mode) => profile(*mode).capability,
+            Cause::ReadOnlyRun => read_only_capability(),
+        })
+        .collect();
+    if recipe.read_only_once || matches!(recipe.role, Role::Step { read_only: true, .. }) {
+        narrowings.push(read_only_capability());
+    }
+    narrowings
+}
+
+impl RunSpec {
+    /// The mode it runs in.
+    pub fn mode(&self) -> Mode {
+        self.recipe.mode
+    }
+
+    /// What it was computed from.
+    pub fn recipe(&self) -> &RunRecipe {
+        &self.recipe
+    }
+
+    /// The digest of everything that decides what it may do; 64 hexadecimal digits.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// What it may do.
+    pub fn capability(&self) -> &Capability {
+        &self.capability
+    }
+
+    /// What its mode is, whole.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The name beside the badge, with what narrows it.
+    pub fn label(&self) -> String {
+        if self.recipe.read_only_once {
+            format!("{}, read-only this once", self.mode())
+        } else if !self.recipe.chain.is_empty() && !profile(self.mode()).capability.within(&self.capability) {
+            format!("{}, read-only: started before the approval", self.mode())
+        } else {
+            self.profile.label.to_owned()
+        }
+    }
+
+    /// The mode verbs it owns: none but in a main run.
+    pub fn verbs(&self) -> &'static [&'static str] {
+        match self.recipe.role {
+            Role::Main => self.profile.verbs,
+            Role::Step { .. } => &[],
+        }
+    }
+
+    /// The verb its contract demands.
+    pub fn required(&self) -> Option<&'static str> {
+        self.contract_verb(self.profile.required)
+    }
+
+    /// The verb that asks to leave its mode.
+    pub fn exit(&self) -> Option<&'static str> {
+        self.contract_verb(self.profile.exit)
+    }
+
+    fn contract_verb(&self, verb: Option<&'static str>) -> Option<&'static str> {
+        match self.recipe.role {
+            Role::Main if !self.recipe.read_only_once => verb,
+            _ => None,
+        }
+    }
+
+    /// Whether this very row of the table is pinned: in the surface and past the guard always.
+    pub fn pinned(&self, tool: &Descriptor) -> bool {
+        [self.required(), self.exit(), Some("ask_user")]
+            .into_iter()
+            .flatten()
+            .filter_map(descriptor)
+            .any(|row| row == tool)
+    }
+
+    /// The tools that exist for this run.
+    pub fn surface(&self) -> Surface {
+        Surface::of(self)
+    }
+
+    /// What its processes may touch.
+    pub fn containment(&self) -> Containment {
+        Containment::new(self.capability.worktree, self.capability.network)
+    }
+
+    /// Whether somebody can answer a question and wants to be asked.
+    pub fn invites_questions(&self) -> bool {
+        self.recipe.approver == Approver::Person && self.recipe.autonomy != Autonomy::ActFreely
+    }
+
+    /// The narrowings that whatever this run causes inherits.
+    pub fn passes_on(&self) -> Vec<Cause> {
+        let mut chain = self.recipe.chain.clone();
+        chain.push(Cause::Run(self.mode()));
+        if self.recipe.read_only_once || matches!(self.recipe.role, Role::Step { read_only: true, .. }) {
+            chain.push(Cause::ReadOnlyRun);
+        }
+        chain.dedup();
+        chain
+    }
+
+    pub(crate) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    pub(crate) fn built(&self) -> &Built {
+        &self.built
+    }
+}

@@ -1,0 +1,139 @@
+//! The tools that exist for one run, and for each other tool the reason why it does not.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::capability::Shut;
+use crate::effect::EffectSet;
+use crate::mode::Mode;
+use crate::profile::profile;
+use crate::spec::RunSpec;
+use crate::tool::{Descriptor, descriptor, descriptors};
+
+/// The projection of a run specification on the table of tools.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    label: String,
+    tools: Vec<&'static Descriptor>,
+    absent: Vec<(&'static Descriptor, Absence)>,
+}
+
+/// Why a tool does not exist for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absence {
+    /// Nobody has built it yet.
+    NotBuilt,
+    /// It is a verb of these modes.
+    VerbOf(Vec<Mode>),
+    /// The mode strips it.
+    DenyListed,
+    /// It reaches further than the mode.
+    AboveCeiling,
+    /// It changes something and the mode does not list it.
+    NotOnAllowList,
+    /// Each of its calls has effects the mode refuses.
+    RefusedEffect(EffectSet),
+    /// It needs a throw-away view and the run has none.
+    NoInspection,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absence::NotBuilt => formatter.write_str("it is not built"),
+            Absence::VerbOf(modes) => {
+                let names: Vec<String> = modes.iter().map(Mode::to_string).collect();
+                write!(formatter, "it belongs to {}", names.join(" and "))
+            }
+            Absence::DenyListed => formatter.write_str("it writes the worktree, which is read-only here"),
+            Absence::AboveCeiling => formatter.write_str("it reaches further than this mode may"),
+            Absence::NotOnAllowList => formatter.write_str("it changes something this mode does not list"),
+            Absence::RefusedEffect(effects) => write!(formatter, "it would {}", effects.phrase()),
+            Absence::NoInspection => formatter.write_str("it needs a throw-away view, which this run has not"),
+        }
+    }
+}
+
+impl Surface {
+    pub(crate) fn of(spec: &RunSpec) -> Surface {
+        let mut tools = Vec::new();
+        let mut absent = Vec::new();
+        for row in spec.built().rows() {
+            match standing(spec, row) {
+                Ok(()) => tools.push(*row),
+                Err(absence) => absent.push((*row, absence)),
+            }
+        }
+        for row in descriptors().iter().filter(|row| !spec.built().contains(row)) {
+            let absence = match standing(spec, row) {
+                Err(absence) => absence,
+                Ok(()) => Absence::NotBuilt,
+            };
+            absent.push((row, absence));
+        }
+        Surface { label: spec.label(), tools, absent }
+    }
+
+    /// The tools of the run, in registration order.
+    pub fn tools(&self) -> &[&'static Descriptor] {
+        &self.tools
+    }
+
+    /// Every other tool, with its reason.
+    pub fn absent(&self) -> &[(&'static Descriptor, Absence)] {
+        &self.absent
+    }
+
+    /// The tool of that name, or the sentence that the model reads.
+    pub fn find(&self, name: &str) -> Result<&'static Descriptor, NotInSurface> {
+        if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
+            return Ok(tool);
+        }
+        let absence = descriptor(name)
+            .and_then(|row| self.absent.iter().find(|(absent, _)| *absent == row))
+            .map(|(_, absence)| absence.clone());
+        Err(NotInSurface { name: name.to_owned(), label: self.label.clone(), absence })
+    }
+}
+
+/// A call of a tool that does not exist for the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotInSurface {
+    /// The name called.
+    pub name: String,
+    /// The run's label.
+    pub label: String,
+    /// Why; none when no tool has the name.
+    pub absence: Option<Absence>,
+}
+
+impl fmt::Display for NotInSurface {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.absence {
+            None => write!(formatter, "unknown tool {:?}: this run ({}) has no such tool", self.name, self.label),
+            Some(absence) => {
+                write!(formatter, "unknown tool {}: not in {}: {absence}", self.name, self.label)
+            }
+        }
+    }
+}
+
+fn standing(spec: &RunSpec, tool: &'static Descriptor) -> Result<(), Absence> {
+    if spec.pinned(tool) {
+        return Ok(());
+    }
+    let owners: Vec<Mode> =
+        Mode::all().into_iter().filter(|mode| profile(*mode).verbs.contains(&tool.name)).collect();
+    if !owners.is_empty() && !spec.verbs().contains(&tool.name) {
+        return Err(Absence::VerbOf(owners));
+    }
+    spec.capability().admits(tool).map_err(|shut| match shut {
+        Shut::DenyListed => Absence::DenyListed,
+        Shut::AboveCeiling => Absence::AboveCeiling,
+        Shut::NotOnAllowList => Absence::NotOnAllowList,
+        Shut::RefusedEffect(effects) => Absence::RefusedEffect(effects),
+        Shut::NoInspection => Absence::NoInspection,
+    })
+}

@@ -1,0 +1,33 @@
+//! Where a call acts: the run's checkout, its private scratch folder, its walls. Built by the
+//! engine for one run; a tool reaches nothing beyond it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use modes::Containment;
+use tokio_util::sync::CancellationToken;
+
+/// The scope of one run's calls.
+#[derive(Clone)]
+pub struct Scope {
+    /// The run, for the marker its processes carry.
+    pub run_id: String,
+    /// The checkout's root: absolute, resolved.
+    pub worktree: PathBuf,
+    /// The private scratch folder of the run: spill files, `/tmp` of its processes.
+    pub scratch: PathBuf,
+    /// Folders nothing may be read from, whatever the roots say: the home of Stance, credential stores.
+    pub hidden: Vec<PathBuf>,
+    /// The person's home folder, to know start-up files and credential stores by.
+    pub home: PathBuf,
+    /// The repository of the worktree, when it is one.
+    pub checkout: Option<repo::Checkout>,
+    /// The proven walls; none when they are absent.
+    pub walls: Option<Arc<sandbox::Walls>>,
+    /// What processes of the run may touch.
+    pub containment: Containment,
+    /// Who commits are by: name and mail.
+    pub committer: (String, String),
+    /// Ends when a person stops the run.
+    pub cancel: CancellationToken,
+}
