@@ -1,0 +1,200 @@
+//! Our request as the body of Anthropic's. The only place that knows both shapes; it sends
+//! nothing.
+
+use serde_json::{Map, Value, json};
+
+use super::PROVIDER;
+use super::family::Family;
+use crate::{Block, Effort, Message, ModelSettings, Request, ResultPart, Role, ToolSpec};
+
+/// The key under which a call's arguments are sent back when they are no JSON object: the
+/// protocol carries nothing else there, and the model should see what it wrote.
+pub(crate) const MALFORMED_ARGUMENTS: &str = "malformed_arguments";
+
+/// How many of the latest user messages end with a cache breakpoint: the newest, for the next
+/// request, and the one before it, which the last request wrote.
+const CACHED_MESSAGES: usize = 2;
+
+/// The body of a streamed request. `request.settings` must have been fitted.
+pub(crate) fn body(request: &Request) -> Value {
+    let settings = &request.settings;
+    let mut body = Map::new();
+    body.insert("model".into(), settings.model.as_str().into());
+    body.insert("max_tokens".into(), settings.max_output.into());
+    body.insert("stream".into(), true.into());
+    if let Some(thinking) = thinking(settings) {
+        body.insert("thinking".into(), thinking);
+    }
+    if let Some(effort) = adaptive_effort(settings) {
+        body.insert("output_config".into(), json!({"effort": effort.word()}));
+    }
+    if let Some(temperature) = settings.temperature {
+        body.insert("temperature".into(), temperature.into());
+    }
+    if !request.tools.is_empty() {
+        body.insert("tools".into(), tools(&request.tools));
+    }
+    if !request.system.trim().is_empty() {
+        let mut system = json!({"type": "text", "text": request.system});
+        break_cache_after(&mut system);
+        body.insert("system".into(), json!([system]));
+    }
+    body.insert("messages".into(), messages(&request.messages));
+    Value::Object(body)
+}
+
+fn thinking(settings: &ModelSettings) -> Option<Value> {
+    let family = Family::of(&settings.model);
+    if let Some(budget) = settings.thinking_budget {
+        return Some(json!({"type": "enabled", "budget_tokens": budget}));
+    }
+    match settings.effort {
+        Some(Effort::None) if family.can_disable => Some(json!({"type": "disabled"})),
+        Some(_) if adaptive_effort(settings).is_some() => {
+            Some(json!({"type": "adaptive", "display": "summarized"}))
+        }
+        _ => None,
+    }
+}
+
+fn adaptive_effort(settings: &ModelSettings) -> Option<Effort> {
+    let effort = settings.effort.filter(|effort| *effort != Effort::None)?;
+    Family::of(&settings.model).effort(effort)
+}
+
+/// Tools by name, so that the prefix a provider caches does not depend on the caller's order.
+fn tools(tools: &[ToolSpec]) -> Value {
+    let mut sorted = tools.iter().collect::<Vec<_>>();
+    sorted.sort_by(|one, other| one.name.cmp(&other.name));
+    let mut written = sorted
+        .into_iter()
+        .map(|tool| {
+            json!({
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": tool.schema,
+            })
+        })
+        .collect::<Vec<_>>();
+    if let Some(last) = written.last_mut() {
+        break_cache_after(last);
+    }
+    Value::Array(written)
+}
+
+/// The conversation. Neighbours of one role become one message, and messages that have nothing
+/// to say are left out, because the protocol refuses them.
+fn messages(messages: &[Message]) -> Value {
+    let mut turns: Vec<(Role, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let written = message.blocks.iter().filter_map(block).collect::<Vec<_>>();
+        match turns.last_mut() {
+            _ if written.is_empty() => {}
+            Some((role, blocks)) if *role == message.role => blocks.extend(written),
+            _ => turns.push((message.role, written)),
+        }
+    }
+    let users = turns.iter_mut().filter(|(role, _)| *role == Role::User);
+    for (place, (_, blocks)) in users.rev().enumerate() {
+        // The protocol wants results right after their calls, before any other content.
+        blocks.sort_by_key(|block| block.get("type") != Some(&json!("tool_result")));
+        if let Some(last) = blocks.last_mut().filter(|_| place < CACHED_MESSAGES) {
+            break_cache_after(last);
+        }
+    }
+    turns
+        .into_iter()
+        .map(|(role, content)| {
+            let role = match role {
+                Role::User => "user",
+                Role::Assistant => "assistant",
+            };
+            json!({"role": role, "content": content})
+        })
+        .collect()
+}
+
+/// A block, unless the protocol refuses it (empty text) or another provider alone understands it.
+fn block(block: &Block) -> Option<Value> {
+    match block {
+        Block::Text(text) => text_block(text),
+        Block::Image {
+            media_type,
+            data_base64,
+        } => Some(image_block(media_type, data_base64)),
+        Block::ToolCall(call) => Some(json!({
+            "type": "tool_use",
+            "id": wire_id(&call.id),
+            "name": call.name,
+            "input": input(&call.arguments_text),
+        })),
+        Block::ToolResult {
+            call_id,
+            content,
+            is_error,
+        } => Some(result_block(call_id, content, *is_error)),
+        Block::Native { provider, value } => (provider == PROVIDER).then(|| value.clone()),
+    }
+}
+
+fn result_block(call_id: &str, content: &[ResultPart], is_error: bool) -> Value {
+    let mut parts = content
+        .iter()
+        .filter_map(|part| match part {
+            ResultPart::Text(text) => text_block(text),
+            ResultPart::Image {
+                media_type,
+                data_base64,
+            } => Some(image_block(media_type, data_base64)),
+        })
+        .collect::<Vec<_>>();
+    if parts.is_empty() && is_error {
+        // The protocol refuses an error without content.
+        parts.extend(text_block("(no message)"));
+    }
+    let mut result = json!({
+        "type": "tool_result",
+        "tool_use_id": wire_id(call_id),
+        "content": parts,
+    });
+    if is_error && let Some(object) = result.as_object_mut() {
+        object.insert("is_error".into(), true.into());
+    }
+    result
+}
+
+fn text_block(text: &str) -> Option<Value> {
+    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+}
+
+fn image_block(media_type: &str, data_base64: &str) -> Value {
+    json!({
+        "type": "image",
+        "source": {"type": "base64", "media_type": media_type, "data": data_base64},
+    })
+}
+
+/// A call's arguments as the object the protocol wants.
+fn input(arguments_text: &str) -> Value {
+    match serde_json::from_str(arguments_text) {
+        Ok(Value::Object(object)) => Value::Object(object),
+        _ if arguments_text.trim().is_empty() => json!({}),
+        _ => json!({MALFORMED_ARGUMENTS: arguments_text}),
+    }
+}
+
+/// An id in the characters the protocol accepts; ids another provider gave may have others.
+fn wire_id(id: &str) -> String {
+    id.chars()
+        .map(|letter| match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+            _ => '_',
+        })
+        .collect()
+}
+
+fn break_cache_after(block: &mut Value) {
+    if let Some(object) = block.as_object_mut() {
+        object.insert("cache_control".into(), json!({"type": "ephemeral"}));
+    }
+}

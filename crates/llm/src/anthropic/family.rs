@@ -1,0 +1,208 @@
+//! What Anthropic's models take, as data by the beginning of their names, and fitting settings to
+//! it.
+
+use crate::{Effort, Fitted, ModelSettings};
+
+/// What a family of models takes.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Family {
+    /// How the names begin. The longest beginning that fits decides.
+    prefix: &'static str,
+    /// Output tokens at most, where known.
+    max_output: Option<u64>,
+    /// Takes a thinking budget in tokens.
+    budget: bool,
+    /// Decides itself how much to think; takes these effort words, weakest first.
+    pub(crate) efforts: &'static [Effort],
+    /// Thinking can be switched off by saying so.
+    pub(crate) can_disable: bool,
+    /// Takes a temperature.
+    sampling: bool,
+}
+
+const ADAPTIVE: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
+const ADAPTIVE_MAX: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
+const ADAPTIVE_ALL: &[Effort] = &[
+    Effort::Low,
+    Effort::Medium,
+    Effort::High,
+    Effort::XHigh,
+    Effort::Max,
+];
+
+/// Other servers that speak the protocol: what the protocol has had from its beginning.
+const FOREIGN: Family = family("", None);
+
+/// From Anthropic's list of models, April 2026. A `claude-` name not listed is taken for a newer
+/// one, and newer ones take effort words only.
+const FAMILIES: &[Family] = &[
+    FOREIGN,
+    Family {
+        budget: false,
+        efforts: ADAPTIVE_ALL,
+        sampling: false,
+        ..family("claude-", None)
+    },
+    Family {
+        budget: false,
+        can_disable: false,
+        ..family("claude-3-", Some(8_192))
+    },
+    Family {
+        budget: false,
+        can_disable: false,
+        ..family("claude-3-haiku", Some(4_096))
+    },
+    Family {
+        budget: false,
+        can_disable: false,
+        ..family("claude-3-opus", Some(4_096))
+    },
+    family("claude-3-7-sonnet", Some(64_000)),
+    family("claude-opus-4-0", Some(32_000)),
+    family("claude-opus-4-1", Some(32_000)),
+    family("claude-opus-4-2025", Some(32_000)),
+    family("claude-opus-4-5", Some(64_000)),
+    family("claude-sonnet-4-0", Some(64_000)),
+    family("claude-sonnet-4-2025", Some(64_000)),
+    family("claude-sonnet-4-5", Some(64_000)),
+    family("claude-haiku-4-5", Some(64_000)),
+    Family {
+        efforts: ADAPTIVE_MAX,
+        ..family("claude-opus-4-6", Some(128_000))
+    },
+    Family {
+        efforts: ADAPTIVE,
+        ..family("claude-sonnet-4-6", Some(64_000))
+    },
+    Family {
+        budget: false,
+        efforts: ADAPTIVE_ALL,
+        sampling: false,
+        ..family("claude-opus-4-7", Some(128_000))
+    },
+    Family {
+        efforts: ADAPTIVE_ALL,
+        can_disable: false,
+        sampling: false,
+        ..family("claude-mythos", None)
+    },
+];
+
+const fn family(prefix: &'static str, max_output: Option<u64>) -> Family {
+    Family {
+        prefix,
+        max_output,
+        budget: true,
+        efforts: &[],
+        can_disable: true,
+        sampling: true,
+    }
+}
+
+/// Output asked for when nobody says how much; thinking comes on top.
+const USUAL_OUTPUT: u64 = 16_000;
+/// The protocol refuses smaller budgets.
+const SMALLEST_BUDGET: u64 = 1_024;
+
+/// The thinking budget an effort word stands for, where a model takes only budgets.
+fn budget_of(effort: Effort) -> Option<u64> {
+    match effort {
+        Effort::None => None,
+        Effort::Minimal => Some(1_024),
+        Effort::Low => Some(4_096),
+        Effort::Medium => Some(10_000),
+        Effort::High => Some(20_000),
+        Effort::XHigh => Some(32_000),
+        Effort::Max => Some(48_000),
+    }
+}
+
+impl Family {
+    /// The family of `model`.
+    pub(crate) fn of(model: &str) -> &'static Self {
+        FAMILIES
+            .iter()
+            .filter(|family| model.starts_with(family.prefix))
+            .max_by_key(|family| family.prefix.len())
+            .unwrap_or(&FOREIGN)
+    }
+
+    /// The strongest effort it takes that is no stronger than `asked`, else its weakest. `None`
+    /// when it takes no effort words.
+    pub(crate) fn effort(&self, asked: Effort) -> Option<Effort> {
+        self.efforts
+            .iter()
+            .rev()
+            .find(|effort| **effort <= asked)
+            .or(self.efforts.first())
+            .copied()
+    }
+}
+
+/// The settings as this protocol will carry them: `max_output` always set, `thinking_budget` only
+/// where the model takes one, `effort` in a word the model knows.
+pub(crate) fn fit(settings: &ModelSettings) -> Fitted {
+    let family = Family::of(&settings.model);
+    let mut settings = settings.clone();
+    if family.budget && family.efforts.is_empty() && settings.thinking_budget.is_none() {
+        settings.thinking_budget = settings.effort.and_then(budget_of);
+    }
+    if settings.max_output.is_none() {
+        let output = settings
+            .thinking_budget
+            .filter(|_| family.budget && settings.effort != Some(Effort::None))
+            .unwrap_or_default()
+            .saturating_add(USUAL_OUTPUT);
+        settings.max_output = Some(family.max_output.map_or(output, |most| output.min(most)));
+    }
+    let mut fitted = settings.fit(family.max_output);
+    fit_thinking(&mut fitted, family);
+    fit_effort(&mut fitted, family);
+    if !family.sampling {
+        fitted.drop_temperature("the model takes no temperature");
+    } else if thinks(&fitted.settings, family) {
+        fitted.drop_temperature("a thinking model takes no temperature");
+    }
+    fitted
+}
+
+fn fit_thinking(fitted: &mut Fitted, family: &Family) {
+    match fitted.settings.thinking_budget {
+        Some(_) if !family.budget => {
+            fitted.set_budget(None, "the model takes no thinking budget");
+        }
+        Some(budget) if budget < SMALLEST_BUDGET => {
+            fitted.set_budget(None, "a budget below 1024 tokens is not accepted");
+        }
+        _ => {}
+    }
+}
+
+fn fit_effort(fitted: &mut Fitted, family: &Family) {
+    let Some(asked) = fitted.settings.effort else {
+        return;
+    };
+    let (used, reason) = match (asked, family.effort(asked)) {
+        (Effort::None, weakest) if !family.can_disable => {
+            (weakest, "the model cannot be told not to think")
+        }
+        (Effort::None, _) => (Some(Effort::None), ""),
+        (_, Some(used)) => (Some(used), "the model does not know the word"),
+        // The word has become a budget.
+        (_, None) if family.budget => (Some(asked), ""),
+        (_, None) => (None, "the model does not think"),
+    };
+    if used != Some(asked) {
+        fitted.settings.effort = used;
+        let words = |effort: Option<Effort>| effort.map_or("none", Effort::word).to_owned();
+        fitted.note("effort", words(Some(asked)), words(used), reason);
+    }
+}
+
+/// True when settings that were fitted make a model of `family` think.
+fn thinks(settings: &ModelSettings, family: &Family) -> bool {
+    settings.thinking_budget.is_some()
+        || (!family.efforts.is_empty()
+            && settings.effort.is_some_and(|effort| effort != Effort::None))
+}

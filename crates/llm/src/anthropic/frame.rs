@@ -1,0 +1,144 @@
+//! The frames of Anthropic's stream and its error body, as they are on the wire.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{ErrorKind, Usage, failure};
+
+/// One event. The protocol reserves the right to add kinds; unknown ones are passed over.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Frame {
+    MessageStart {
+        message: Start,
+    },
+    ContentBlockStart {
+        index: u64,
+        content_block: Value,
+    },
+    ContentBlockDelta {
+        index: u64,
+        delta: Delta,
+    },
+    ContentBlockStop {
+        index: u64,
+    },
+    MessageDelta {
+        delta: Ending,
+        #[serde(default)]
+        usage: Count,
+    },
+    MessageStop,
+    Error {
+        error: Fault,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Start {
+    pub(crate) model: String,
+    #[serde(default)]
+    pub(crate) usage: Count,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(
+    clippy::enum_variant_names,
+    reason = "the names are the protocol's own"
+)]
+pub(crate) enum Delta {
+    TextDelta {
+        text: String,
+    },
+    ThinkingDelta {
+        thinking: String,
+    },
+    SignatureDelta {
+        signature: String,
+    },
+    InputJsonDelta {
+        partial_json: String,
+    },
+    #[serde(other)]
+    UnknownDelta,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Ending {
+    pub(crate) stop_reason: Option<String>,
+}
+
+/// Tokens counted so far. A later count replaces an earlier one, a missing one does not.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Count {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+}
+
+impl Count {
+    pub(crate) fn apply(&self, usage: &mut Usage) {
+        let replace = |target: &mut u64, counted: Option<u64>| {
+            *target = counted.unwrap_or(*target);
+        };
+        replace(&mut usage.input, self.input_tokens);
+        replace(&mut usage.output, self.output_tokens);
+        replace(&mut usage.cache_read, self.cache_read_input_tokens);
+        replace(&mut usage.cache_write, self.cache_creation_input_tokens);
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Fault {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    message: String,
+}
+
+impl Fault {
+    /// The kind and the provider's words. `status` is that of an answer that failed as a whole;
+    /// inside a stream there is only the type.
+    pub(crate) fn read(self, status: Option<u16>) -> (ErrorKind, String) {
+        let kind = match self.kind.as_str() {
+            "overloaded_error" => ErrorKind::Overloaded,
+            "rate_limit_error" => ErrorKind::RateLimited,
+            "authentication_error" | "permission_error" | "billing_error" => ErrorKind::Auth,
+            "request_too_large" => ErrorKind::ContextOverflow,
+            "api_error" | "timeout_error" => ErrorKind::Server,
+            _ => status.map_or_else(
+                || failure::kind_of_words(&self.message),
+                |status| failure::kind_of_status(status, &self.message),
+            ),
+        };
+        let message = if self.message.is_empty() {
+            self.kind
+        } else {
+            self.message
+        };
+        (kind, message)
+    }
+}
+
+/// The kind and the provider's words of an answer with a failing `status` and body `text`.
+pub(crate) fn failure(status: u16, text: &str) -> (ErrorKind, String) {
+    #[derive(Deserialize)]
+    struct Body {
+        error: Fault,
+    }
+    if let Ok(Body { error }) = serde_json::from_str(text) {
+        return error.read(Some(status));
+    }
+    let kind = failure::kind_of_status(status, text);
+    let words = text.trim();
+    let message = if words.is_empty() {
+        format!("status {status} without a word")
+    } else {
+        words.to_owned()
+    };
+    (kind, message)
+}

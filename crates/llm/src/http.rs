@@ -1,0 +1,122 @@
+//! The one HTTP client of this room. It takes nothing from the environment, follows no redirect
+//! and bounds what it reads. What is asked and answered is the wires' business.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use reqwest::redirect;
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use crate::{ErrorKind, ModelError, SetupError};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Providers send a sign of life far more often, even while a model thinks.
+const SILENCE_TIMEOUT: Duration = Duration::from_mins(5);
+const MOST_ERROR_BYTES: usize = 64 * 1024;
+
+/// A client with the system's trusted roots, over ring: the other provider of cryptography takes
+/// minutes to build and a process-wide default would be somebody else's to choose.
+pub(crate) fn client() -> Result<reqwest::Client, SetupError> {
+    let fault = |problem: &dyn std::fmt::Display| SetupError::Https(problem.to_string());
+    let mut tls =
+        ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| fault(&error))?
+            .with_platform_verifier()
+            .map_err(|error| fault(&error))?
+            .with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .connect_timeout(CONNECT_TIMEOUT)
+        .read_timeout(SILENCE_TIMEOUT)
+        .user_agent(concat!("stance/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| fault(&error))
+}
+
+/// The address of `path` under a configured base URL, with or without the version segment the
+/// path begins with: `https://host` and `https://host/v1` both lead to `https://host/v1/messages`.
+pub(crate) fn address(base: &str, version: &str, path: &str) -> Result<reqwest::Url, SetupError> {
+    let fault = |url: &str, problem: &str| SetupError::BaseUrl {
+        url: url.into(),
+        problem: problem.into(),
+    };
+    let mut url = reqwest::Url::parse(base)
+        // A text that is no URL may still hold a password, so it is not repeated.
+        .map_err(|error| fault("…", &error.to_string()))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        let shown = url.host_str().unwrap_or_default().to_owned();
+        return Err(fault(
+            &shown,
+            "a user name or password does not belong there",
+        ));
+    }
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(fault(url.as_str(), "expected http or https"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(fault(
+            url.as_str(),
+            "a query or fragment does not belong there",
+        ));
+    }
+    let stem = url.path().trim_end_matches('/');
+    let stem = stem
+        .strip_suffix(version)
+        .unwrap_or(stem)
+        .trim_end_matches('/');
+    let whole = format!("{stem}/{version}/{path}");
+    url.set_path(&whole);
+    Ok(url)
+}
+
+/// A connection that could not be made or did not last.
+pub(crate) fn dropped(error: reqwest::Error) -> ModelError {
+    // The chain below the first line says what went wrong; the URL is left out of all of it.
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(deeper) = cause {
+        words = format!("{words}: {deeper}");
+        cause = deeper.source();
+    }
+    ModelError::new(ErrorKind::Dropped, words)
+}
+
+/// The pieces of a body, ending with an error once more than `most` bytes have come.
+pub(crate) fn bounded<Piece: AsRef<[u8]>>(
+    pieces: impl Stream<Item = reqwest::Result<Piece>>,
+    most: usize,
+) -> impl Stream<Item = Result<Piece, ModelError>> {
+    let mut read = 0_usize;
+    pieces.map(move |piece| {
+        let piece = piece.map_err(dropped)?;
+        read = read.saturating_add(piece.as_ref().len());
+        if read > most {
+            return Err(ModelError::new(
+                ErrorKind::Malformed,
+                format!("the answer is larger than {most} bytes"),
+            ));
+        }
+        Ok(piece)
+    })
+}
+
+/// The beginning of a body that is read for its words only.
+pub(crate) async fn beginning(answer: reqwest::Response) -> String {
+    let mut pieces = std::pin::pin!(answer.bytes_stream());
+    let mut bytes = Vec::new();
+    while let Some(Ok(piece)) = pieces.next().await {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > MOST_ERROR_BYTES {
+            bytes.truncate(MOST_ERROR_BYTES);
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
