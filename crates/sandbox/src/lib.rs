@@ -1,1 +1,44 @@
-//! Not built yet.
+//! Running a process inside walls built from a containment view: bubblewrap, then Landlock, then
+//! seccomp, proved by trying them. The only room that starts processes. Knows paths and postures;
+//! never a mode, a tool, a run's history or a setting.
+//!
+//! *Invariant*: nothing is started outside of the walls. When they cannot stand, starting is an
+//! error. *Invariant*: this room reads no environment variable; whoever composes the program hands
+//! in what a process may know.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic
+    )
+)]
+
+mod captured;
+mod environment;
+mod error;
+mod inside;
+mod places;
+mod programs;
+mod proof;
+mod running;
+mod spawn;
+mod start;
+mod survey;
+mod toolchains;
+mod view;
+mod walls;
+
+pub use captured::{Captured, Keep};
+pub use error::SandboxError;
+pub use inside::enter_if_asked;
+pub use places::{Access, Mount, Places};
+pub use proof::{Probe, Proof};
+pub use running::{Chunk, Finished, Running, Stream};
+pub use spawn::{Limits, Program, Spawn, spawn};
+pub use survey::Violation;
+pub use toolchains::Toolchains;
+pub use view::arguments;
+pub use walls::{Walls, WallsState};

@@ -1,0 +1,175 @@
+//! The first program inside the walls: our own executable, re-entered. It gives up what it holds,
+//! tries the walls it stands in, and only then becomes the program that was asked for. Knows what
+//! its arguments tell, nothing else.
+
+mod boundary;
+mod denied;
+mod descriptors;
+mod kernel;
+mod rights;
+mod tries;
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use modes::{Containment, Posture};
+
+pub(crate) use tries::{Attempt, Ground, attempts};
+
+/// The argument that asks for the walls; nobody types it.
+const ENTER: &str = "stance:enter-walls";
+/// The argument that asks for the tries of the proof.
+pub(crate) const TRY: &str = "stance:try-walls";
+/// First line on standard error of a process whose walls held.
+pub(crate) const PROVEN: &str = "stance walls: proven\n";
+/// Start of that line when they did not.
+pub(crate) const REFUSED: &str = "stance walls: refused: ";
+/// Exit code of a refusal.
+const REFUSAL: i32 = 125;
+/// Exit code of a program that cannot be started, as shells have it.
+const NOT_STARTED: i32 = 127;
+
+/// What the helper is told about the view it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// Paths that may be written.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Paths that must not be writable.
+    pub(crate) sealed: Vec<PathBuf>,
+    /// Paths that must show nothing.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// Whether sockets between the run's own processes may be made. Without, only socket pairs.
+    pub(crate) sockets: bool,
+}
+
+impl Order {
+    pub(crate) fn new(containment: Containment) -> Self {
+        Self {
+            writable: Vec::new(),
+            sealed: Vec::new(),
+            hidden: Vec::new(),
+            sockets: containment.worktree() == Posture::Writable,
+        }
+    }
+
+    pub(crate) fn into_arguments(self) -> Vec<OsString> {
+        let mut arguments = vec![ENTER.into()];
+        let lists = [
+            ("--write", self.writable),
+            ("--seal", self.sealed),
+            ("--hide", self.hidden),
+        ];
+        for (flag, paths) in lists {
+            arguments.extend(
+                paths
+                    .into_iter()
+                    .flat_map(|path| [flag.into(), path.into()]),
+            );
+        }
+        if self.sockets {
+            arguments.push("--sockets".into());
+        }
+        arguments.push("--".into());
+        arguments
+    }
+
+    /// Takes its arguments off the front, leaving the program's.
+    fn parse(arguments: &mut impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let mut order = Self {
+            writable: Vec::new(),
+            sealed: Vec::new(),
+            hidden: Vec::new(),
+            sockets: false,
+        };
+        while let Some(flag) = arguments.next() {
+            let list = match flag.to_str() {
+                Some("--") => return Ok(order),
+                Some("--sockets") => {
+                    order.sockets = true;
+                    continue;
+                }
+                Some("--write") => &mut order.writable,
+                Some("--seal") => &mut order.sealed,
+                Some("--hide") => &mut order.hidden,
+                _ => break,
+            };
+            list.extend(arguments.next().map(PathBuf::from));
+        }
+        Err("the order is not complete".into())
+    }
+}
+
+/// Every `main` calls this before anything else. Returns at once in an ordinary start; inside the
+/// walls it never returns.
+pub fn enter_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    match arguments.next().as_deref().and_then(OsStr::to_str) {
+        Some(ENTER) => {
+            let refusal = enter(arguments);
+            say(&format!("{REFUSED}{refusal}\n"));
+            std::process::exit(REFUSAL);
+        }
+        Some(TRY) => std::process::exit(tries::run(arguments)),
+        _ => (),
+    }
+}
+
+/// Returns why the program was not started.
+fn enter(mut arguments: impl Iterator<Item = OsString>) -> String {
+    match prove(&mut arguments) {
+        Ok(()) => say(PROVEN),
+        Err(refusal) => return refusal,
+    }
+    let Some(program) = arguments.next() else {
+        std::process::exit(NOT_STARTED);
+    };
+    let failure = Command::new(&program).args(arguments).exec();
+    say(&format!(
+        "{} cannot be started: {failure}\n",
+        program.display()
+    ));
+    std::process::exit(NOT_STARTED);
+}
+
+fn prove(arguments: &mut impl Iterator<Item = OsString>) -> Result<(), String> {
+    let order = Order::parse(arguments)?;
+    descriptors::keep_three_pipes()?;
+    boundary::mounts_hold(&order)?;
+    rights::restrict(&order)?;
+    denied::install(order.sockets)?;
+    boundary::calls_are_denied(&order)
+}
+
+fn say(line: &str) {
+    // With standard error gone there is nobody left to tell.
+    drop(std::io::stderr().write_all(line.as_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_survives_its_way_through_the_arguments() {
+        let order = Order {
+            writable: vec!["/tmp".into(), "/a b".into()],
+            sealed: vec!["--".into()],
+            hidden: vec!["/home/x".into()],
+            sockets: true,
+        };
+        let mut arguments = order.clone().into_arguments();
+        arguments.push("ls".into());
+        let mut arguments = arguments.into_iter().skip(1);
+        assert_eq!(Order::parse(&mut arguments), Ok(order));
+        assert_eq!(arguments.collect::<Vec<_>>(), ["ls"]);
+    }
+
+    #[test]
+    fn a_cut_order_is_refused() {
+        let mut arguments = ["--write", "/tmp"].map(OsString::from).into_iter();
+        assert!(Order::parse(&mut arguments).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! Trying this very process's own boundary before it becomes the program: the mounts first, alone,
+//! then everything together. A try never changes anything if it succeeds.
+
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statvfs};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount_remount};
+use rustix::net::{AddressFamily, SocketType, socket};
+use rustix::thread::{CapabilitySet, capabilities};
+
+use super::{Order, kernel};
+
+/// A setting of the whole machine that the machine's owner may write.
+const MACHINE_SETTING: &str = "/proc/sys/kernel/core_pattern";
+
+/// The view alone: without Landlock and the filter, which would hide a missing mount.
+pub(super) fn mounts_hold(order: &Order) -> Result<(), String> {
+    let held = capabilities(None).map_err(|error| format!("capabilities: {error}"))?;
+    if held.effective != CapabilitySet::empty() || held.permitted != CapabilitySet::empty() {
+        return Err("the process still has capabilities".into());
+    }
+    for path in &order.sealed {
+        let name = path.display();
+        match statvfs(path) {
+            Ok(status) if status.f_flag.contains(StatVfsMountFlags::RDONLY) => (),
+            Err(Errno::NOENT | Errno::ACCESS) => continue,
+            Ok(_) => return Err(format!("{name} is on a writable mount")),
+            Err(error) => return Err(format!("{name} cannot be looked at: {error}")),
+        }
+        cannot_be_written(path)?;
+        if mount_remount(path.as_path(), MountFlags::BIND, c"").is_ok() {
+            return Err(format!("{name} can be mounted again, writable"));
+        }
+    }
+    order.hidden.iter().try_for_each(|path| shows_nothing(path))
+}
+
+/// All walls together.
+pub(super) fn calls_are_denied(order: &Order) -> Result<(), String> {
+    for path in order
+        .sealed
+        .iter()
+        .map(AsRef::as_ref)
+        .chain([Path::new(MACHINE_SETTING), Path::new("/")])
+    {
+        cannot_be_written(path)?;
+    }
+    let tries = [
+        (
+            "an Internet socket",
+            socket(AddressFamily::INET, SocketType::STREAM, None).err(),
+        ),
+        (
+            "another user namespace",
+            kernel::call(
+                libc::SYS_unshare,
+                [libc::CLONE_NEWUSER.into(), 0, 0, 0, 0, 0],
+            )
+            .err(),
+        ),
+        ("a mount", mount_remount(c"/", MountFlags::BIND, c"").err()),
+    ];
+    for (what, answer) in tries {
+        if answer != Some(Errno::PERM) {
+            return Err(format!("{what} is not denied by the call filter"));
+        }
+    }
+    Ok(())
+}
+
+fn cannot_be_written(path: &Path) -> Result<(), String> {
+    let how = if path.is_dir() {
+        OFlags::TMPFILE | OFlags::WRONLY
+    } else {
+        OFlags::WRONLY | OFlags::NONBLOCK
+    };
+    match openat(CWD, path, how | OFlags::CLOEXEC, Mode::RUSR) {
+        Err(Errno::ROFS | Errno::ACCESS | Errno::PERM | Errno::NOENT) => Ok(()),
+        Ok(_) => Err(format!("{} can be written", path.display())),
+        Err(error) => Err(format!("{} cannot be tried: {error}", path.display())),
+    }
+}
+
+fn shows_nothing(path: &Path) -> Result<(), String> {
+    let shown = if path.is_dir() {
+        std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
+    } else {
+        std::fs::File::open(path).is_ok()
+    };
+    if shown {
+        Err(format!("{} can be read", path.display()))
+    } else {
+        Ok(())
+    }
+}

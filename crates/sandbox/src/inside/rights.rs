@@ -1,0 +1,71 @@
+//! Landlock: a second wall around writing, made of the kernel's own rules instead of mounts.
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+
+use super::Order;
+
+/// Rights are asked for as the newest kernel names them; an older kernel takes those it knows.
+const NEWEST: ABI = ABI::V10;
+
+/// Device files that are for everybody.
+const DEVICES: [&str; 7] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+];
+
+/// From here on this process writes only what the order names, and its descendants too.
+pub(super) fn restrict(order: &Order) -> Result<(), String> {
+    match ruleset(order).and_then(RulesetCreated::restrict_self) {
+        Err(error) => Err(format!("Landlock: {error}")),
+        Ok(status) if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs => {
+            Err("Landlock is not in this kernel".into())
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
+    let mut ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .handle_access(AccessNet::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?
+        .create()?;
+    let read = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
+    ruleset = allow(ruleset, "/", read)?;
+    for path in &order.writable {
+        let rights = if path.is_dir() {
+            AccessFs::from_all(NEWEST)
+        } else {
+            AccessFs::from_file(NEWEST)
+        };
+        ruleset = allow(ruleset, path, rights)?;
+    }
+    for device in DEVICES {
+        ruleset = allow(ruleset, device, AccessFs::from_file(NEWEST))?;
+    }
+    allow(
+        ruleset,
+        "/dev/pts",
+        AccessFs::from_file(NEWEST) | AccessFs::ReadDir,
+    )
+}
+
+fn allow(
+    ruleset: RulesetCreated,
+    path: impl AsRef<std::path::Path>,
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    match PathFd::new(path) {
+        Ok(opened) => ruleset.add_rule(PathBeneath::new(opened, rights)),
+        // What is not in the view needs no right.
+        Err(_) => Ok(ruleset),
+    }
+}

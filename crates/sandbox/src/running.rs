@@ -1,0 +1,262 @@
+//! Following a process to its end: output, time, death. Knows nothing of how the walls are made.
+
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use modes::{Containment, Posture};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Child;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::captured::Capture;
+use crate::inside::{PROVEN, REFUSED};
+use crate::{
+    Captured, Keep, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view,
+};
+
+/// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
+const WAITING_CHUNKS: usize = 64;
+/// Bytes of a failed start's explanation.
+const LONGEST_REASON: usize = 4096;
+
+/// Which output stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// A piece of output, as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Where it was written.
+    pub stream: Stream,
+    /// The bytes; a character may be cut.
+    pub bytes: Vec<u8>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The program's exit code; 128 + N for one ended by signal N, 127 for one that could not be
+    /// started inside. `None` if we killed it.
+    pub exit: Option<i32>,
+    /// Standard output, bounded.
+    pub stdout: Captured,
+    /// Standard error, bounded.
+    pub stderr: Captured,
+    /// It was killed because its time was over.
+    pub timed_out: bool,
+    /// What it did that could only be undone afterwards.
+    pub violations: Vec<Violation>,
+}
+
+/// A process inside the walls. Dropping it kills the process and all its descendants.
+#[derive(Debug)]
+pub struct Running {
+    supervisor: JoinHandle<Result<Finished, SandboxError>>,
+    output: Option<mpsc::Receiver<Chunk>>,
+    killer: watch::Sender<bool>,
+}
+
+impl Running {
+    /// The live output, once. It ends with the process; a slow reader loses chunks, the record does
+    /// not.
+    pub fn take_output(&mut self) -> Option<mpsc::Receiver<Chunk>> {
+        self.output.take()
+    }
+
+    /// Kills the process and all its descendants; `wait` then tells what it had written.
+    pub fn kill(&self) {
+        self.killer.send_replace(true);
+    }
+
+    /// Waits for the end. Cancelling this future kills the process.
+    pub async fn wait(mut self) -> Result<Finished, SandboxError> {
+        self.output = None;
+        (&mut self.supervisor)
+            .await
+            .unwrap_or_else(|failure| Err(SandboxError::WallsFailed(failure.to_string())))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Drops the child, which kills it.
+        self.supervisor.abort();
+    }
+}
+
+pub(crate) fn run(
+    walls: Walls,
+    containment: Containment,
+    places: Places,
+    spawn: Spawn,
+    variables: Vec<(OsString, OsString)>,
+) -> Running {
+    let (chunks, output) = mpsc::channel(WAITING_CHUNKS);
+    let (killer, killed) = watch::channel(false);
+    let supervisor = tokio::spawn(async move {
+        let limits = spawn.limits;
+        let stdin = spawn.stdin.clone();
+        let (child, survey, places) = blocking(move || {
+            make_private_folders(&places.scratch)?;
+            let survey = survey::survey(&places.worktree)?;
+            let arguments = view::build(&walls, containment, &places, &spawn, &survey)?;
+            let child = start::start(&walls.bwrap, arguments, variables)?;
+            Ok((child, survey, places))
+        })
+        .await?;
+        let mut finished = follow(child, stdin, limits, chunks, killed).await?;
+        if containment.worktree() == Posture::Writable {
+            finished.violations = blocking(move || {
+                let quarantine = places.scratch.join("quarantine");
+                survey::neutralise(&places.worktree, &survey.git, &quarantine)
+            })
+            .await?;
+        }
+        Ok(finished)
+    });
+    Running {
+        supervisor,
+        output: Some(output),
+        killer,
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SandboxError> + Send + 'static,
+) -> Result<T, SandboxError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|failure| Err(SandboxError::WallsFailed(failure.to_string())))
+}
+
+/// The folders that are `/tmp` and HOME inside; for nobody else to look into.
+fn make_private_folders(scratch: &Path) -> Result<(), SandboxError> {
+    for name in ["tmp", "home"] {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(scratch.join(name))
+            .map_err(SandboxError::system("making a private folder"))?;
+    }
+    Ok(())
+}
+
+/// Why we ended a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    TimeOver,
+    Killed,
+}
+
+async fn follow(
+    mut child: Child,
+    stdin: Vec<u8>,
+    limits: Limits,
+    chunks: mpsc::Sender<Chunk>,
+    mut killed: watch::Receiver<bool>,
+) -> Result<Finished, SandboxError> {
+    let (Some(mut input), Some(output), Some(errors)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(SandboxError::WallsFailed("a pipe is missing".into()));
+    };
+    let deadline = tokio::time::sleep(limits.wall_time);
+    tokio::pin!(deadline);
+    let mut ended = None;
+
+    let write = async move {
+        // A program may well end without reading everything.
+        drop(input.write_all(&stdin).await);
+    };
+    let mut errors = BufReader::new(errors);
+    let read_errors = async {
+        let verdict = first_line(&mut errors).await;
+        let mut record = Capture::new(limits.keep, limits.output_bytes);
+        if verdict == PROVEN {
+            copy(&mut errors, Stream::Error, &mut record, &chunks).await;
+            return (Ok(()), record);
+        }
+        let mut rest = Capture::new(Keep::Head, LONGEST_REASON);
+        copy(&mut errors, Stream::Error, &mut rest, &chunks).await;
+        let reason = verdict + &rest.finish().text();
+        (Err(reason), record)
+    };
+    let read_output = async {
+        let mut record = Capture::new(limits.keep, limits.output_bytes);
+        copy(output, Stream::Output, &mut record, &chunks).await;
+        record
+    };
+    let streams = async { tokio::join!(write, read_output, read_errors) };
+    tokio::pin!(streams);
+    let ((), stdout, (proven, stderr)) = loop {
+        tokio::select! {
+            done = &mut streams => break done,
+            () = &mut deadline, if ended.is_none() => ended = Some(Ended::TimeOver),
+            Ok(_) = killed.wait_for(|kill| *kill), if ended.is_none() => ended = Some(Ended::Killed),
+        }
+        drop(child.start_kill());
+    };
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status,
+            () = &mut deadline, if ended.is_none() => ended = Some(Ended::TimeOver),
+            Ok(_) = killed.wait_for(|kill| *kill), if ended.is_none() => ended = Some(Ended::Killed),
+        }
+        drop(child.start_kill());
+    }
+    .map_err(SandboxError::system("waiting for a process"))?;
+
+    if let Err(reason) = proven
+        && ended.is_none()
+    {
+        return Err(match reason.strip_prefix(REFUSED) {
+            Some(reason) => SandboxError::BoundaryNotProven(reason.trim().to_owned()),
+            None if reason.is_empty() => SandboxError::WallsFailed(status.to_string()),
+            None => SandboxError::WallsFailed(reason.trim().to_owned()),
+        });
+    }
+    Ok(Finished {
+        exit: status.code().filter(|_| ended.is_none()),
+        stdout: stdout.finish(),
+        stderr: stderr.finish(),
+        timed_out: ended == Some(Ended::TimeOver),
+        violations: Vec::new(),
+    })
+}
+
+/// The helper's verdict: written before the program exists, so the program cannot forge it.
+async fn first_line(errors: &mut (impl AsyncBufRead + Unpin)) -> String {
+    let mut line = Vec::new();
+    drop(
+        errors
+            .take(LONGEST_REASON as u64)
+            .read_until(b'\n', &mut line)
+            .await,
+    );
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    stream: Stream,
+    record: &mut Capture,
+    chunks: &mpsc::Sender<Chunk>,
+) {
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer).await {
+        let bytes = buffer.get(..length).unwrap_or_default();
+        record.push(bytes);
+        drop(chunks.try_send(Chunk {
+            stream,
+            bytes: bytes.to_vec(),
+        }));
+    }
+}

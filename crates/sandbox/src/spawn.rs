@@ -1,0 +1,147 @@
+//! What to start inside the walls, and starting it. The one door to processes.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use modes::Containment;
+
+use crate::{Keep, Places, Running, SandboxError, Walls, environment, running};
+
+/// The kernel takes no longer single argument.
+const LONGEST_LINE: usize = 120 * 1024;
+
+/// The program of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// One line for bash, which reads no start-up file. At most 120 KiB.
+    Shell(String),
+    /// Git of the system with these arguments.
+    Git(Vec<OsString>),
+    /// A program by absolute path or by its name in the inner PATH, with its arguments.
+    Argv {
+        /// Path or name.
+        program: OsString,
+        /// The arguments after the name.
+        arguments: Vec<OsString>,
+    },
+    /// Our own executable trying what the walls forbid.
+    #[doc(hidden)]
+    Proof(Vec<OsString>),
+}
+
+/// How long and how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// After this the process and all its descendants are killed.
+    pub wall_time: Duration,
+    /// Bytes kept of standard output, and again of standard error.
+    pub output_bytes: usize,
+    /// Which end of each is kept.
+    pub keep: Keep,
+}
+
+impl Default for Limits {
+    /// Two minutes; the last 256 KiB of each stream.
+    fn default() -> Self {
+        Self {
+            wall_time: Duration::from_secs(120),
+            output_bytes: 256 * 1024,
+            keep: Keep::Tail,
+        }
+    }
+}
+
+/// A process to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spawn {
+    /// The program.
+    pub program: Program,
+    /// Working folder: a path of the view.
+    pub cwd: PathBuf,
+    /// Variables beside the fixed ones (PATH, HOME, TMPDIR, LANG, TERM, …), which they override.
+    /// Nothing of this process's own environment is added.
+    pub environment: Vec<(String, String)>,
+    /// Everything the process reads from standard input.
+    pub stdin: Vec<u8>,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+impl Spawn {
+    /// A program in a folder, with nothing on standard input, no variables and default limits.
+    pub fn new(program: Program, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program,
+            cwd: cwd.into(),
+            environment: Vec::new(),
+            stdin: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Starts a process inside the walls. Contradictory places or variables are refused at once; what
+/// fails later (walls that cannot be put up, a boundary that does not hold) comes out of
+/// `Running::wait`, and then the program was not started. Both networks of a containment are an
+/// empty one: the proxy that lets hosts through does not exist.
+///
+/// Must be called within a tokio runtime. Dropping the `Running` kills every descendant.
+pub fn spawn(
+    walls: &Walls,
+    containment: Containment,
+    places: &Places,
+    spawn: Spawn,
+) -> Result<Running, SandboxError> {
+    places.check(containment)?;
+    walls.check(containment, places)?;
+    let variables = environment::rebuild(&walls.toolchains, &spawn.environment)?;
+    // Refuses what cannot be passed before anything is done.
+    program_arguments(walls, &spawn.program)?;
+    Ok(running::run(
+        walls.clone(),
+        containment,
+        places.clone(),
+        spawn,
+        variables,
+    ))
+}
+
+/// The program's own argument list, its name first.
+pub(crate) fn program_arguments(
+    walls: &Walls,
+    program: &Program,
+) -> Result<Vec<OsString>, SandboxError> {
+    Ok(match program {
+        Program::Shell(line) if line.len() > LONGEST_LINE => {
+            return Err(SandboxError::Arguments(
+                "the shell line is longer than 120 KiB",
+            ));
+        }
+        Program::Shell(line) => {
+            let mut arguments: Vec<OsString> = vec![walls.bash.clone().into()];
+            arguments.extend(["--noprofile", "--norc", "-c"].map(OsString::from));
+            arguments.push(line.into());
+            arguments
+        }
+        Program::Git(rest) => {
+            let git = walls
+                .git
+                .clone()
+                .ok_or_else(|| SandboxError::ProgramMissing {
+                    name: "git",
+                    searched: "the system's folders".into(),
+                })?;
+            std::iter::once(git.into())
+                .chain(rest.iter().cloned())
+                .collect()
+        }
+        Program::Argv { program, arguments } => std::iter::once(program.clone())
+            .chain(arguments.iter().cloned())
+            .collect(),
+        Program::Proof(rest) => [crate::view::HELPER.into(), crate::inside::TRY.into()]
+            .into_iter()
+            .chain(rest.iter().cloned())
+            .collect(),
+    })
+}

@@ -1,0 +1,56 @@
+//! Starting bubblewrap. Its parent must be a thread that lives as long as this process: the kernel
+//! sends "your parent died" when the starting *thread* ends, and a runtime ends idle threads.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+
+use crate::SandboxError;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+static STARTER: OnceLock<Sender<Job>> = OnceLock::new();
+
+fn starter() -> &'static Sender<Job> {
+    STARTER.get_or_init(|| {
+        let (sender, jobs) = channel::<Job>();
+        std::thread::spawn(move || jobs.into_iter().for_each(|job| job()));
+        sender
+    })
+}
+
+/// Starts a program with three fresh pipes, exactly these variables, and its death tied to ours.
+pub(crate) fn start(
+    program: &Path,
+    arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+) -> Result<Child, SandboxError> {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(variables)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let runtime = Handle::current();
+    let (answer, started) = channel();
+    let job: Job = Box::new(move || {
+        let _entered = runtime.enter();
+        // Nobody listening means the caller is gone: the child is dropped, hence killed.
+        drop(answer.send(command.spawn()));
+    });
+    let gone = || SandboxError::WallsFailed("the starting thread is gone".into());
+    starter().send(job).map_err(|_| gone())?;
+    started
+        .recv()
+        .map_err(|_| gone())?
+        .map_err(SandboxError::system("starting bubblewrap"))
+}

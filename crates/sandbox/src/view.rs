@@ -1,0 +1,293 @@
+//! From places to bubblewrap's arguments: an allow-list that starts from an empty root. Pure but
+//! for looking at which folders of the system exist.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use modes::{Containment, Posture};
+
+use crate::inside::Order;
+use crate::survey::{self, Survey};
+use crate::{Access, Places, SandboxError, Spawn, Walls, environment, spawn};
+
+/// Folders of the system, shown read-only where they exist.
+pub(crate) const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc"];
+/// Folders the kernel or the boot fills; a worktree never lies in one.
+pub(crate) const KERNEL: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
+
+/// What of `/etc` is shown: what the loader, the C library, TLS and language runtimes need. Nothing
+/// in here is a secret or a user's.
+const ETC: [&str; 19] = [
+    "alternatives",
+    "fonts",
+    "group",
+    "host.conf",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "magic",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "pki/tls/certs",
+    "protocols",
+    "services",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+];
+/// Runtimes that keep a part of themselves in `/etc` under a versioned name.
+const ETC_PREFIXES: [&str; 2] = ["java-", "python3"];
+
+/// Where our own executable stands inside.
+pub(crate) const HELPER: &str = "/.stance/walls";
+
+/// Why a mount is there; of two at one path the later wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Base,
+    Worktree,
+    Sealed,
+    Mount,
+    Hidden,
+    Mask,
+}
+
+struct Layer {
+    rank: Rank,
+    target: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+#[derive(Default)]
+struct Layers(Vec<Layer>);
+
+impl Layers {
+    fn add(&mut self, rank: Rank, target: &Path, arguments: Vec<OsString>) {
+        self.0.push(Layer {
+            rank,
+            target: target.to_owned(),
+            arguments,
+        });
+    }
+
+    fn bind(&mut self, rank: Rank, access: Access, source: &Path, target: &Path) {
+        let flag = match access {
+            Access::ReadOnly => "--ro-bind",
+            Access::ReadWrite => "--bind",
+        };
+        self.add(
+            rank,
+            target,
+            vec![flag.into(), source.into(), target.into()],
+        );
+    }
+
+    fn read_only(&mut self, rank: Rank, path: &Path) {
+        self.bind(rank, Access::ReadOnly, path, path);
+    }
+}
+
+/// The exact arguments bubblewrap is started with; for showing and for trying what happens when
+/// one of them is missing.
+pub fn arguments(
+    walls: &Walls,
+    containment: Containment,
+    places: &Places,
+    spawn: &Spawn,
+) -> Result<Vec<OsString>, SandboxError> {
+    let survey = survey::survey(&places.worktree)?;
+    build(walls, containment, places, spawn, &survey)
+}
+
+pub(crate) fn build(
+    walls: &Walls,
+    containment: Containment,
+    places: &Places,
+    spawn: &Spawn,
+    survey: &Survey,
+) -> Result<Vec<OsString>, SandboxError> {
+    let mut order = Order::new(containment);
+    let mut layers = Layers::default();
+    system(walls, places, &mut layers, &mut order);
+    worktree(containment, places, survey, &mut layers, &mut order)?;
+    for mount in &places.mounts {
+        layers.bind(Rank::Mount, mount.access, &mount.source, &mount.target);
+        match mount.access {
+            Access::ReadOnly => order.sealed.push(mount.target.clone()),
+            Access::ReadWrite => order.writable.push(mount.target.clone()),
+        }
+    }
+    let mut masked = hide(places, &mut layers, &mut order);
+    // A mount lies on top of what was there before: parents first.
+    layers
+        .0
+        .sort_by_key(|layer| (layer.target.components().count(), layer.rank));
+    masked.push(PathBuf::from("/"));
+
+    let mut arguments: Vec<OsString> = [
+        "--unshare-user",
+        "--disable-userns",
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+        "--cap-drop",
+        "ALL",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-net",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--hostname",
+        "stance",
+        "--new-session",
+        "--die-with-parent",
+    ]
+    .map(OsString::from)
+    .to_vec();
+    arguments.extend(layers.0.into_iter().flat_map(|layer| layer.arguments));
+    // Last, when every mount point beneath has been made.
+    for empty in masked {
+        arguments.extend(["--remount-ro".into(), empty.into()]);
+    }
+    arguments.extend(["--chdir".into(), spawn.cwd.clone().into(), "--".into()]);
+    arguments.push(HELPER.into());
+    arguments.extend(order.into_arguments());
+    arguments.extend(spawn::program_arguments(walls, &spawn.program)?);
+    if arguments
+        .iter()
+        .any(|argument| argument.as_encoded_bytes().contains(&0))
+    {
+        return Err(SandboxError::Arguments("one of them holds a NUL byte"));
+    }
+    Ok(arguments)
+}
+
+/// The system, the toolchains, and everything private and empty.
+fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order) {
+    for folder in SYSTEM
+        .iter()
+        .filter(|folder| **folder != "/etc")
+        .map(Path::new)
+    {
+        if let Ok(target) = fs::read_link(folder) {
+            let arguments = vec!["--symlink".into(), target.into(), folder.into()];
+            layers.add(Rank::Base, folder, arguments);
+        } else if folder.is_dir() {
+            layers.read_only(Rank::Base, folder);
+            order.sealed.push(folder.to_owned());
+        }
+    }
+    let versioned = fs::read_dir("/etc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let versioned = versioned.filter(|name| {
+        name.to_str()
+            .is_some_and(|name| ETC_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+    });
+    for name in ETC.map(OsString::from).into_iter().chain(versioned) {
+        let path = Path::new("/etc").join(name);
+        if path.exists() {
+            layers.read_only(Rank::Base, &path);
+        }
+    }
+    for folder in &walls.toolchains.folders {
+        layers.read_only(Rank::Base, folder);
+        order.sealed.push(folder.clone());
+    }
+    layers.bind(
+        Rank::Mount,
+        Access::ReadOnly,
+        &walls.helper,
+        Path::new(HELPER),
+    );
+    for (source, target) in [("tmp", "/tmp"), ("home", environment::HOME)] {
+        let source = places.scratch.join(source);
+        layers.bind(Rank::Base, Access::ReadWrite, &source, Path::new(target));
+        order.writable.push(target.into());
+    }
+    for (flag, target) in [
+        ("--proc", "/proc"),
+        ("--dev", "/dev"),
+        ("--tmpfs", "/run"),
+        ("--dir", environment::RUNTIME),
+    ] {
+        layers.add(
+            Rank::Base,
+            Path::new(target),
+            vec![flag.into(), target.into()],
+        );
+    }
+    order.writable.extend(["/run".into(), "/dev/shm".into()]);
+}
+
+fn worktree(
+    containment: Containment,
+    places: &Places,
+    survey: &Survey,
+    layers: &mut Layers,
+    order: &mut Order,
+) -> Result<(), SandboxError> {
+    let (access, destination) = match containment.worktree() {
+        Posture::ReadOnly => (Access::ReadOnly, &mut order.sealed),
+        Posture::Writable => (Access::ReadWrite, &mut order.writable),
+    };
+    destination.push(places.worktree.clone());
+    layers.bind(Rank::Worktree, access, &places.worktree, &places.worktree);
+    let repositories = survey.git.keys().filter(|_| access == Access::ReadWrite);
+    for path in repositories.chain(&places.sealed) {
+        let Ok(metadata) = fs::symlink_metadata(path) else {
+            continue;
+        };
+        if metadata.is_symlink() {
+            if access == Access::ReadWrite && path.starts_with(&places.worktree) {
+                return Err(SandboxError::Place {
+                    path: path.clone(),
+                    why: "a symbolic link in a writable worktree cannot be kept as it is".into(),
+                });
+            }
+            continue;
+        }
+        layers.read_only(Rank::Sealed, path);
+        order.sealed.push(path.clone());
+    }
+    for path in &survey.special {
+        // A device file on a mount without devices: it exists and cannot be opened.
+        layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), path);
+    }
+    Ok(())
+}
+
+/// Covers what must not be read where a wider bind would show it. Returns the covering folders.
+fn hide(places: &Places, layers: &mut Layers, order: &mut Order) -> Vec<PathBuf> {
+    let mut covering = Vec::new();
+    for path in &places.hidden {
+        let Ok(real) = path.canonicalize() else {
+            continue;
+        };
+        let shown = layers.0.iter().any(|layer| real.starts_with(&layer.target));
+        if shown && real.is_dir() {
+            layers.add(
+                Rank::Hidden,
+                &real,
+                vec!["--tmpfs".into(), real.clone().into()],
+            );
+            covering.push(real.clone());
+        } else if shown {
+            layers.bind(
+                Rank::Hidden,
+                Access::ReadOnly,
+                Path::new("/dev/null"),
+                &real,
+            );
+        }
+        order.hidden.push(real);
+    }
+    covering
+}
