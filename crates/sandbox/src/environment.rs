@@ -12,14 +12,7 @@ pub(crate) const RUNTIME: &str = "/run/user/1000";
 /// Bubblewrap starts with this environment too, outside of its own walls: a variable that steers
 /// the loader or the C library would act there. Those of a shell would run code before its line.
 const REFUSED_PREFIXES: [&str; 3] = ["LD_", "MALLOC_", "BASH_FUNC_"];
-const REFUSED: [&str; 6] = [
-    "BASH_ENV",
-    "ENV",
-    "GCONV_PATH",
-    "GLIBC_TUNABLES",
-    "LOCPATH",
-    "NLSPATH",
-];
+const REFUSED: [&str; 6] = ["BASH_ENV", "ENV", "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH"];
 
 /// All variables of a process: the fixed ones, the toolchains', then the caller's, a later pair
 /// winning over an earlier one of the same name.
@@ -45,15 +38,9 @@ pub(crate) fn rebuild(
         ("TERM", "dumb".to_owned()),
     ];
     for (name, value) in handed_in {
-        let acts_on_the_walls = REFUSED.contains(&name.as_str())
-            || REFUSED_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix));
-        if acts_on_the_walls
-            || name.is_empty()
-            || name.contains(['=', '\0'])
-            || value.contains('\0')
-        {
+        let acts_on_the_walls =
+            REFUSED.contains(&name.as_str()) || REFUSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        if acts_on_the_walls || name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
             return Err(SandboxError::Environment(name.clone()));
         }
     }
@@ -76,14 +63,7 @@ mod tests {
 
     #[test]
     fn variables_that_act_on_the_loader_or_shell_are_refused() {
-        for name in [
-            "LD_PRELOAD",
-            "BASH_ENV",
-            "BASH_FUNC_ls%%",
-            "",
-            "A=B",
-            "GLIBC_TUNABLES",
-        ] {
+        for name in ["LD_PRELOAD", "BASH_ENV", "BASH_FUNC_ls%%", "", "A=B", "GLIBC_TUNABLES"] {
             let error = rebuild(&Toolchains::default(), &[(name.into(), "x".into())]).unwrap_err();
             assert!(matches!(&error, SandboxError::Environment(named) if named == name));
         }
@@ -96,10 +76,7 @@ mod tests {
             ..Toolchains::default()
         };
         let pairs = rebuild(&toolchains, &[("LANG".into(), "de_DE.UTF-8".into())]).unwrap();
-        assert!(pairs.contains(&(
-            "PATH".into(),
-            "/opt/tool/bin:/usr/local/bin:/usr/bin:/bin".into()
-        )));
+        assert!(pairs.contains(&("PATH".into(), "/opt/tool/bin:/usr/local/bin:/usr/bin:/bin".into())));
         assert_eq!(pairs.last(), Some(&("LANG".into(), "de_DE.UTF-8".into())));
     }
 }

@@ -63,11 +63,7 @@ impl Order {
             ("--hide", self.hidden),
         ];
         for (flag, paths) in lists {
-            arguments.extend(
-                paths
-                    .into_iter()
-                    .flat_map(|path| [flag.into(), path.into()]),
-            );
+            arguments.extend(paths.into_iter().flat_map(|path| [flag.into(), path.into()]));
         }
         if self.sockets {
             arguments.push("--sockets".into());
@@ -127,10 +123,7 @@ fn enter(mut arguments: impl Iterator<Item = OsString>) -> String {
         std::process::exit(NOT_STARTED);
     };
     let failure = Command::new(&program).args(arguments).exec();
-    say(&format!(
-        "{} cannot be started: {failure}\n",
-        program.display()
-    ));
+    say(&format!("{} cannot be started: {failure}\n", program.display()));
     std::process::exit(NOT_STARTED);
 }
 

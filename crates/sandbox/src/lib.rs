@@ -8,12 +8,7 @@
 
 #![cfg_attr(
     test,
-    allow(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic
-    )
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
 mod captured;
@@ -34,7 +29,7 @@ mod walls;
 pub use captured::{Captured, Keep};
 pub use error::SandboxError;
 pub use inside::enter_if_asked;
-pub use places::{Access, Mount, Places};
+pub use places::{Access, Generated, Mount, Places};
 pub use proof::{Probe, Proof};
 pub use running::{Chunk, Finished, Running, Stream};
 pub use spawn::{Limits, Program, Spawn, spawn};

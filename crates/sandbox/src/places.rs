@@ -27,6 +27,15 @@ pub struct Mount {
     pub access: Access,
 }
 
+/// A file that exists only in the view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// Absolute path inside.
+    pub target: PathBuf,
+    /// What it holds.
+    pub content: Vec<u8>,
+}
+
 /// The places of one process. All paths are absolute; a deeper path wins over one above it, and of
 /// one path `hidden` wins over `mounts`, `mounts` over `sealed`, `sealed` over the worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +51,9 @@ pub struct Places {
     pub hidden: Vec<PathBuf>,
     /// Further things shown, for our own git processes.
     pub mounts: Vec<Mount>,
+    /// Small files made for this process, read-only. Two processes at a time with generated files
+    /// must not share a scratch folder.
+    pub files: Vec<Generated>,
 }
 
 impl Places {
@@ -53,6 +65,7 @@ impl Places {
             sealed: Vec::new(),
             hidden: Vec::new(),
             mounts: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -83,17 +96,10 @@ impl Places {
             .into_iter()
             .chain(&self.sealed)
             .chain(&self.hidden)
-            .chain(
-                self.mounts
-                    .iter()
-                    .flat_map(|mount| [&mount.source, &mount.target]),
-            );
+            .chain(self.files.iter().map(|file| &file.target))
+            .chain(self.mounts.iter().flat_map(|mount| [&mount.source, &mount.target]));
         for path in all {
-            if !path.is_absolute()
-                || path
-                    .components()
-                    .any(|part| part == std::path::Component::ParentDir)
-            {
+            if !path.is_absolute() || path.components().any(|part| part == std::path::Component::ParentDir) {
                 return refuse(path, "not an absolute path without `..`");
             }
         }
@@ -110,10 +116,7 @@ impl Places {
                 .iter()
                 .any(|kernel| self.worktree.starts_with(kernel))
         {
-            return refuse(
-                &self.worktree,
-                "a folder of the system cannot be a worktree",
-            );
+            return refuse(&self.worktree, "a folder of the system cannot be a worktree");
         }
         if self.scratch.starts_with(&self.worktree) {
             return refuse(&self.scratch, "the scratch folder lies in the worktree");
@@ -122,15 +125,9 @@ impl Places {
             return refuse(&self.worktree, "the worktree lies in the scratch folder");
         }
         if containment.worktree() == Posture::ReadOnly
-            && let Some(mount) = self
-                .mounts
-                .iter()
-                .find(|mount| mount.access == Access::ReadWrite)
+            && let Some(mount) = self.mounts.iter().find(|mount| mount.access == Access::ReadWrite)
         {
-            return refuse(
-                &mount.target,
-                "a read-only containment writes nothing of the host",
-            );
+            return refuse(&mount.target, "a read-only containment writes nothing of the host");
         }
         Ok(())
     }
@@ -147,10 +144,7 @@ mod tests {
         std::fs::create_dir_all(&worktree).unwrap();
         let mut places = Places::new(worktree, scratch);
         change(&mut places);
-        places
-            .check(containment)
-            .err()
-            .map(|error| error.to_string())
+        places.check(containment).err().map(|error| error.to_string())
     }
 
     #[test]
@@ -158,17 +152,16 @@ mod tests {
         assert_eq!(refusal(|_| (), Containment::read_only()), None);
     }
 
+    type Change = fn(&mut Places);
+
     #[test]
     fn contradictions_are_refused() {
         let read_only = Containment::read_only();
-        let cases: [(fn(&mut Places), &str); 5] = [
+        let cases: [(Change, &str); 5] = [
             (|p| p.worktree = "/".into(), "whole file system"),
             (|p| p.worktree = "/usr".into(), "folder of the system"),
             (|p| p.scratch = p.worktree.join("s"), "lies in the worktree"),
-            (
-                |p| p.hidden = vec!["relative".into()],
-                "not an absolute path",
-            ),
+            (|p| p.hidden = vec!["relative".into()], "not an absolute path"),
             (
                 |p| {
                     p.mounts = vec![Mount {

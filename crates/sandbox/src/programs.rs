@@ -90,10 +90,7 @@ mod tests {
         let found = find_in("git", &[open.path(), Path::new("/usr/bin")]).unwrap();
         assert!(found.starts_with("/usr"), "{found:?}");
         let error = find_in("git", &[open.path()]).unwrap_err();
-        assert!(
-            matches!(error, SandboxError::ProgramNotTrusted { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, SandboxError::ProgramNotTrusted { .. }), "{error}");
     }
 
     #[test]

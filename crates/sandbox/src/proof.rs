@@ -76,31 +76,19 @@ pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
     proof
 }
 
-async fn prove_one(
-    walls: &Walls,
-    containment: Containment,
-    scratch: &Path,
-) -> Result<Vec<Probe>, SandboxError> {
+async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> Result<Vec<Probe>, SandboxError> {
     let writable = containment.worktree() == Posture::Writable;
-    let folder = scratch.join(if writable {
-        "proof-writable"
-    } else {
-        "proof-read-only"
-    });
-    let site =
-        Site::prepare(&folder, writable).map_err(SandboxError::system("preparing the proof"))?;
+    let folder = scratch.join(if writable { "proof-writable" } else { "proof-read-only" });
+    let site = Site::prepare(&folder, writable).map_err(SandboxError::system("preparing the proof"))?;
     let before = site.picture();
     let mut places = Places::new(&site.ground.tree, folder.join("scratch"));
     places.hidden.push(site.ground.outside.clone());
 
     // A careless caller: a descriptor of the host, open for everybody who is started now.
-    let foreign =
-        fs::File::open(&site.ground.outside).map_err(SandboxError::system("opening a folder"))?;
-    rustix::io::fcntl_setfd(foreign.as_fd(), FdFlags::empty()).map_err(|error| {
-        SandboxError::System {
-            doing: "passing a folder on",
-            source: error.into(),
-        }
+    let foreign = fs::File::open(&site.ground.outside).map_err(SandboxError::system("opening a folder"))?;
+    rustix::io::fcntl_setfd(foreign.as_fd(), FdFlags::empty()).map_err(|error| SandboxError::System {
+        doing: "passing a folder on",
+        source: error.into(),
     })?;
     let program = Program::Proof(attempts(&site.ground));
     let finished = spawn(walls, containment, &places, Spawn::new(program, "/"))?
@@ -108,9 +96,8 @@ async fn prove_one(
         .await?;
     drop(foreign);
 
-    let made: Vec<Attempt> = serde_json::from_slice(&finished.stdout.bytes).map_err(|_| {
-        SandboxError::WallsFailed(format!("the tries ended early: {}", finished.stderr.text()))
-    })?;
+    let made: Vec<Attempt> = serde_json::from_slice(&finished.stdout.bytes)
+        .map_err(|_| SandboxError::WallsFailed(format!("the tries ended early: {}", finished.stderr.text())))?;
     let mut probes: Vec<Probe> = made
         .into_iter()
         .map(|Attempt { name, held, detail }| Probe {
@@ -134,11 +121,7 @@ async fn prove_one(
         .filter(|(then, now)| **then != *now)
         .map(|(then, _)| then.path.display().to_string())
         .collect();
-    seen(
-        "seen from outside: files",
-        changed.is_empty(),
-        changed.join(", "),
-    );
+    seen("seen from outside: files", changed.is_empty(), changed.join(", "));
     let arrivals = site.arrivals();
     seen(
         "seen from outside: connections",
@@ -179,13 +162,7 @@ impl Site {
         for path in [&tree, &tree.join(".git"), &outside] {
             fs::write(path.join("file"), "as it was\n")?;
         }
-        mknodat(
-            CWD,
-            tree.join("fifo"),
-            FileType::Fifo,
-            Mode::RUSR | Mode::WUSR,
-            0,
-        )?;
+        mknodat(CWD, tree.join("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
         let loopback = TcpListener::bind(("127.0.0.1", 0))?;
         let port = loopback.local_addr()?.port();
         let abstract_name = format!("stance-proof-{}-{port}", std::process::id());
@@ -225,12 +202,7 @@ impl Site {
             outside.join("file"),
         ];
         if !writable {
-            paths.extend([
-                tree.clone(),
-                tree.join("file"),
-                tree.join("folder"),
-                tree.join("fifo"),
-            ]);
+            paths.extend([tree.clone(), tree.join("file"), tree.join("folder"), tree.join("fifo")]);
         }
         paths.into_iter().map(picture_of).collect()
     }
@@ -241,11 +213,10 @@ impl Site {
             .loopback
             .accept()
             .map_or_else(|error| !quiet(error.kind()), |_| true);
-        let local = self.sockets.iter().filter(|socket| {
-            socket
-                .accept()
-                .map_or_else(|error| !quiet(error.kind()), |_| true)
-        });
+        let local = self
+            .sockets
+            .iter()
+            .filter(|socket| socket.accept().map_or_else(|error| !quiet(error.kind()), |_| true));
         usize::from(network) + local.count()
     }
 }
@@ -266,9 +237,5 @@ fn picture_of(path: PathBuf) -> Entry {
             facts.ino(),
         )
     });
-    Entry {
-        path,
-        facts,
-        content,
-    }
+    Entry { path, facts, content }
 }

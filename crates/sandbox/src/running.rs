@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 
 use modes::{Containment, Posture};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -13,9 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::captured::Capture;
 use crate::inside::{PROVEN, REFUSED};
-use crate::{
-    Captured, Keep, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view,
-};
+use crate::{Captured, Keep, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view};
 
 /// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
 const WAITING_CHUNKS: usize = 64;
@@ -100,19 +97,19 @@ pub(crate) fn run(
     variables: Vec<(OsString, OsString)>,
 ) -> Running {
     let (chunks, output) = mpsc::channel(WAITING_CHUNKS);
-    let (killer, killed) = watch::channel(false);
+    let (killer, kill_asked) = watch::channel(false);
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let stdin = spawn.stdin.clone();
         let (child, survey, places) = blocking(move || {
-            make_private_folders(&places.scratch)?;
+            make_private(&places)?;
             let survey = survey::survey(&places.worktree)?;
             let arguments = view::build(&walls, containment, &places, &spawn, &survey)?;
             let child = start::start(&walls.bwrap, arguments, variables)?;
             Ok((child, survey, places))
         })
         .await?;
-        let mut finished = follow(child, stdin, limits, chunks, killed).await?;
+        let mut finished = follow(child, stdin, limits, chunks, kill_asked).await?;
         if containment.worktree() == Posture::Writable {
             finished.violations = blocking(move || {
                 let quarantine = places.scratch.join("quarantine");
@@ -137,14 +134,18 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|failure| Err(SandboxError::WallsFailed(failure.to_string())))
 }
 
-/// The folders that are `/tmp` and HOME inside; for nobody else to look into.
-fn make_private_folders(scratch: &Path) -> Result<(), SandboxError> {
-    for name in ["tmp", "home"] {
+/// The folders that are `/tmp` and HOME inside, and the generated files; for nobody else to read.
+fn make_private(places: &Places) -> Result<(), SandboxError> {
+    for name in ["tmp", "home", view::GENERATED] {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
-            .create(scratch.join(name))
+            .create(places.scratch.join(name))
             .map_err(SandboxError::system("making a private folder"))?;
+    }
+    for (number, file) in places.files.iter().enumerate() {
+        let source = view::generated(places, number);
+        std::fs::write(source, &file.content).map_err(SandboxError::system("making a private file"))?;
     }
     Ok(())
 }
@@ -163,8 +164,7 @@ async fn follow(
     chunks: mpsc::Sender<Chunk>,
     mut killed: watch::Receiver<bool>,
 ) -> Result<Finished, SandboxError> {
-    let (Some(mut input), Some(output), Some(errors)) =
-        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err(SandboxError::WallsFailed("a pipe is missing".into()));
     };
@@ -235,21 +235,11 @@ async fn follow(
 /// The helper's verdict: written before the program exists, so the program cannot forge it.
 async fn first_line(errors: &mut (impl AsyncBufRead + Unpin)) -> String {
     let mut line = Vec::new();
-    drop(
-        errors
-            .take(LONGEST_REASON as u64)
-            .read_until(b'\n', &mut line)
-            .await,
-    );
+    drop(errors.take(LONGEST_REASON as u64).read_until(b'\n', &mut line).await);
     String::from_utf8_lossy(&line).into_owned()
 }
 
-async fn copy(
-    mut from: impl AsyncRead + Unpin,
-    stream: Stream,
-    record: &mut Capture,
-    chunks: &mpsc::Sender<Chunk>,
-) {
+async fn copy(mut from: impl AsyncRead + Unpin, stream: Stream, record: &mut Capture, chunks: &mpsc::Sender<Chunk>) {
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
         let bytes = buffer.get(..length).unwrap_or_default();

@@ -45,7 +45,7 @@ impl Default for Limits {
     /// Two minutes; the last 256 KiB of each stream.
     fn default() -> Self {
         Self {
-            wall_time: Duration::from_secs(120),
+            wall_time: Duration::from_mins(2),
             output_bytes: 256 * 1024,
             keep: Keep::Tail,
         }
@@ -87,12 +87,7 @@ impl Spawn {
 /// empty one: the proxy that lets hosts through does not exist.
 ///
 /// Must be called within a tokio runtime. Dropping the `Running` kills every descendant.
-pub fn spawn(
-    walls: &Walls,
-    containment: Containment,
-    places: &Places,
-    spawn: Spawn,
-) -> Result<Running, SandboxError> {
+pub fn spawn(walls: &Walls, containment: Containment, places: &Places, spawn: Spawn) -> Result<Running, SandboxError> {
     places.check(containment)?;
     walls.check(containment, places)?;
     let variables = environment::rebuild(&walls.toolchains, &spawn.environment)?;
@@ -108,15 +103,10 @@ pub fn spawn(
 }
 
 /// The program's own argument list, its name first.
-pub(crate) fn program_arguments(
-    walls: &Walls,
-    program: &Program,
-) -> Result<Vec<OsString>, SandboxError> {
+pub(crate) fn program_arguments(walls: &Walls, program: &Program) -> Result<Vec<OsString>, SandboxError> {
     Ok(match program {
         Program::Shell(line) if line.len() > LONGEST_LINE => {
-            return Err(SandboxError::Arguments(
-                "the shell line is longer than 120 KiB",
-            ));
+            return Err(SandboxError::Arguments("the shell line is longer than 120 KiB"));
         }
         Program::Shell(line) => {
             let mut arguments: Vec<OsString> = vec![walls.bash.clone().into()];
@@ -125,16 +115,11 @@ pub(crate) fn program_arguments(
             arguments
         }
         Program::Git(rest) => {
-            let git = walls
-                .git
-                .clone()
-                .ok_or_else(|| SandboxError::ProgramMissing {
-                    name: "git",
-                    searched: "the system's folders".into(),
-                })?;
-            std::iter::once(git.into())
-                .chain(rest.iter().cloned())
-                .collect()
+            let git = walls.git.clone().ok_or_else(|| SandboxError::ProgramMissing {
+                name: "git",
+                searched: "the system's folders".into(),
+            })?;
+            std::iter::once(git.into()).chain(rest.iter().cloned()).collect()
         }
         Program::Argv { program, arguments } => std::iter::once(program.clone())
             .chain(arguments.iter().cloned())

@@ -62,9 +62,7 @@ pub(crate) fn survey(root: &Path) -> Result<Survey, SandboxError> {
             };
             let is_git = !in_git && entry.file_name() == ".git";
             if is_git && let Ok(metadata) = entry.metadata() {
-                found
-                    .git
-                    .insert(entry.path(), (metadata.dev(), metadata.ino()));
+                found.git.insert(entry.path(), (metadata.dev(), metadata.ino()));
             }
             if kind.is_dir() {
                 folders.push((entry.path(), in_git || is_git));
@@ -93,8 +91,7 @@ pub(crate) fn neutralise(
         let mut moved_to = unused(quarantine, "git");
         if fs::rename(&path, &moved_to).is_err() {
             moved_to = unused(path.parent().unwrap_or(root), "git-made-by-a-run");
-            fs::rename(&path, &moved_to)
-                .map_err(SandboxError::system("moving a planted .git away"))?;
+            fs::rename(&path, &moved_to).map_err(SandboxError::system("moving a planted .git away"))?;
         }
         violations.push(Violation::GitCreated { path, moved_to });
     }

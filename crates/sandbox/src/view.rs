@@ -45,6 +45,14 @@ const ETC_PREFIXES: [&str; 2] = ["java-", "python3"];
 /// Where our own executable stands inside.
 pub(crate) const HELPER: &str = "/.stance/walls";
 
+/// The folder of a scratch folder that holds generated files; not shown as a whole.
+pub(crate) const GENERATED: &str = "generated";
+
+/// Where a generated file lies on the host.
+pub(crate) fn generated(places: &Places, number: usize) -> PathBuf {
+    places.scratch.join(GENERATED).join(number.to_string())
+}
+
 /// Why a mount is there; of two at one path the later wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
@@ -79,11 +87,7 @@ impl Layers {
             Access::ReadOnly => "--ro-bind",
             Access::ReadWrite => "--bind",
         };
-        self.add(
-            rank,
-            target,
-            vec![flag.into(), source.into(), target.into()],
-        );
+        self.add(rank, target, vec![flag.into(), source.into(), target.into()]);
     }
 
     fn read_only(&mut self, rank: Rank, path: &Path) {
@@ -120,6 +124,11 @@ pub(crate) fn build(
             Access::ReadOnly => order.sealed.push(mount.target.clone()),
             Access::ReadWrite => order.writable.push(mount.target.clone()),
         }
+    }
+    for (number, file) in places.files.iter().enumerate() {
+        let source = generated(places, number);
+        layers.bind(Rank::Mount, Access::ReadOnly, &source, &file.target);
+        order.sealed.push(file.target.clone());
     }
     let mut masked = hide(places, &mut layers, &mut order);
     // A mount lies on top of what was there before: parents first.
@@ -169,11 +178,7 @@ pub(crate) fn build(
 
 /// The system, the toolchains, and everything private and empty.
 fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order) {
-    for folder in SYSTEM
-        .iter()
-        .filter(|folder| **folder != "/etc")
-        .map(Path::new)
-    {
+    for folder in SYSTEM.iter().filter(|folder| **folder != "/etc").map(Path::new) {
         if let Ok(target) = fs::read_link(folder) {
             let arguments = vec!["--symlink".into(), target.into(), folder.into()];
             layers.add(Rank::Base, folder, arguments);
@@ -201,12 +206,7 @@ fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order
         layers.read_only(Rank::Base, folder);
         order.sealed.push(folder.clone());
     }
-    layers.bind(
-        Rank::Mount,
-        Access::ReadOnly,
-        &walls.helper,
-        Path::new(HELPER),
-    );
+    layers.bind(Rank::Mount, Access::ReadOnly, &walls.helper, Path::new(HELPER));
     for (source, target) in [("tmp", "/tmp"), ("home", environment::HOME)] {
         let source = places.scratch.join(source);
         layers.bind(Rank::Base, Access::ReadWrite, &source, Path::new(target));
@@ -218,11 +218,7 @@ fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order
         ("--tmpfs", "/run"),
         ("--dir", environment::RUNTIME),
     ] {
-        layers.add(
-            Rank::Base,
-            Path::new(target),
-            vec![flag.into(), target.into()],
-        );
+        layers.add(Rank::Base, Path::new(target), vec![flag.into(), target.into()]);
     }
     order.writable.extend(["/run".into(), "/dev/shm".into()]);
 }
@@ -273,19 +269,10 @@ fn hide(places: &Places, layers: &mut Layers, order: &mut Order) -> Vec<PathBuf>
         };
         let shown = layers.0.iter().any(|layer| real.starts_with(&layer.target));
         if shown && real.is_dir() {
-            layers.add(
-                Rank::Hidden,
-                &real,
-                vec!["--tmpfs".into(), real.clone().into()],
-            );
+            layers.add(Rank::Hidden, &real, vec!["--tmpfs".into(), real.clone().into()]);
             covering.push(real.clone());
         } else if shown {
-            layers.bind(
-                Rank::Hidden,
-                Access::ReadOnly,
-                Path::new("/dev/null"),
-                &real,
-            );
+            layers.bind(Rank::Hidden, Access::ReadOnly, Path::new("/dev/null"), &real);
         }
         order.hidden.push(real);
     }

@@ -31,8 +31,9 @@ pub enum WallsState {
 impl Walls {
     /// Finds the programs. `helper` is this very executable (or one whose `main` first calls
     /// `enter_if_asked`); it is re-entered as the first program inside.
-    pub fn new(helper: PathBuf, toolchains: Toolchains) -> Result<Self, SandboxError> {
+    pub fn new(helper: impl AsRef<Path>, toolchains: Toolchains) -> Result<Self, SandboxError> {
         let helper = helper
+            .as_ref()
             .canonicalize()
             .map_err(SandboxError::system("finding our own executable"))?;
         Ok(Self {
@@ -50,11 +51,7 @@ impl Walls {
     }
 
     /// The programs still belong to the system, and this process cannot replace one of them.
-    pub(crate) fn check(
-        &self,
-        containment: Containment,
-        places: &Places,
-    ) -> Result<(), SandboxError> {
+    pub(crate) fn check(&self, containment: Containment, places: &Places) -> Result<(), SandboxError> {
         let written = places.written(containment);
         for program in [&self.bwrap, &self.bash].into_iter().chain(&self.git) {
             programs::trust(program)?;

@@ -2,6 +2,6 @@
 //! room use it in the place of the product's binary; it does nothing of its own.
 
 fn main() -> std::process::ExitCode {
-    sandbox::enter_if_asked();
+    stance_sandbox::enter_if_asked();
     std::process::ExitCode::FAILURE
 }

@@ -53,11 +53,7 @@ pub(super) fn calls_are_denied(order: &Order) -> Result<(), String> {
         ),
         (
             "another user namespace",
-            kernel::call(
-                libc::SYS_unshare,
-                [libc::CLONE_NEWUSER.into(), 0, 0, 0, 0, 0],
-            )
-            .err(),
+            kernel::call(libc::SYS_unshare, [libc::CLONE_NEWUSER.into(), 0, 0, 0, 0, 0]).err(),
         ),
         ("a mount", mount_remount(c"/", MountFlags::BIND, c"").err()),
     ];

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use libc::c_long;
 use rustix::io::Errno;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter, sock_filter,
 };
 
 use super::kernel;
@@ -134,8 +134,8 @@ const DENIED: &[Denied] = &[
 /// Denies the calls for this process and all its descendants. Without `sockets` no socket at all
 /// can be made, only pairs.
 pub(super) fn install(sockets: bool) -> Result<(), String> {
-    let arch = TargetArch::try_from(std::env::consts::ARCH)
-        .map_err(|_| "no call filter for this processor".to_owned())?;
+    let arch =
+        TargetArch::try_from(std::env::consts::ARCH).map_err(|_| "no call filter for this processor".to_owned())?;
     let mut refused = rules(|when| when != When::Unknown)?;
     if !sockets {
         refused.insert(libc::SYS_socket, Vec::new());
@@ -149,8 +149,7 @@ pub(super) fn install(sockets: bool) -> Result<(), String> {
             arch,
         )
         .map_err(|error| format!("the call filter: {error}"))?;
-        let mut program =
-            BpfProgram::try_from(filter).map_err(|error| format!("the call filter: {error}"))?;
+        let mut program = BpfProgram::try_from(filter).map_err(|error| format!("the call filter: {error}"))?;
         program.splice(0..0, no_other_numbering());
         apply_filter(&program).map_err(|error| format!("the call filter: {error}"))?;
     }
@@ -172,9 +171,8 @@ fn rules(wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long, Vec<SeccompRu
         };
         let chain = rules.entry(denied.number).or_default();
         for (argument, operator, number) in conditions {
-            let rule =
-                SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, number.into())
-                    .and_then(|condition| SeccompRule::new(vec![condition]));
+            let rule = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, number.into())
+                .and_then(|condition| SeccompRule::new(vec![condition]));
             chain.push(rule.map_err(|error| format!("the call filter: {error}"))?);
         }
     }
@@ -220,10 +218,7 @@ fn no_other_numbering() -> Vec<sock_filter> {
 /// Makes every denied call once; of each its name and the kernel's answer if that was not the
 /// filter's.
 pub(super) fn try_each() -> Vec<(&'static str, Result<(), String>)> {
-    DENIED
-        .iter()
-        .map(|denied| (denied.name, try_one(denied)))
-        .collect()
+    DENIED.iter().map(|denied| (denied.name, try_one(denied))).collect()
 }
 
 fn try_one(denied: &Denied) -> Result<(), String> {

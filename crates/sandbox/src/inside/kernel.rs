@@ -8,10 +8,10 @@ use rustix::io::Errno;
 /// itself refuses), flags, and descriptors.
 #[allow(unsafe_code)]
 pub(super) fn call(number: libc::c_long, arguments: [libc::c_long; 6]) -> Result<(), Errno> {
-    let [a, b, c, d, e, f] = arguments;
+    let [first, second, third, fourth, fifth, sixth] = arguments;
     // SAFETY: no argument is the address of memory of ours, so the kernel can neither read nor
     // write any; callers pass numbers of calls that do not change this process's memory map.
-    let answer = unsafe { libc::syscall(number, a, b, c, d, e, f) };
+    let answer = unsafe { libc::syscall(number, first, second, third, fourth, fifth, sixth) };
     if answer == -1 {
         let code = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         return Err(Errno::from_raw_os_error(code));

@@ -1,8 +1,8 @@
 //! Landlock: a second wall around writing, made of the kernel's own rules instead of mounts.
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
 use super::Order;
@@ -51,11 +51,7 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
     for device in DEVICES {
         ruleset = allow(ruleset, device, AccessFs::from_file(NEWEST))?;
     }
-    allow(
-        ruleset,
-        "/dev/pts",
-        AccessFs::from_file(NEWEST) | AccessFs::ReadDir,
-    )
+    allow(ruleset, "/dev/pts", AccessFs::from_file(NEWEST) | AccessFs::ReadDir)
 }
 
 fn allow(

@@ -8,8 +8,8 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps, XattrFlags, chmodat, linkat,
-    mkdirat, mknodat, openat, renameat, setxattr, symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps, XattrFlags, chmodat, linkat, mkdirat, mknodat, openat,
+    renameat, setxattr, symlinkat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -62,10 +62,7 @@ pub(super) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
         [tree, outside, port, name, writable] => Ok(all(&Ground {
             tree: tree.into(),
             outside: outside.into(),
-            port: port
-                .to_str()
-                .and_then(|port| port.parse().ok())
-                .unwrap_or(0),
+            port: port.to_str().and_then(|port| port.parse().ok()).unwrap_or(0),
             abstract_name: name.to_string_lossy().into_owned(),
             writable: writable == "true",
         })),
@@ -95,9 +92,7 @@ fn filter() -> Vec<Attempt> {
         .map(|(name, outcome)| Attempt {
             name: format!("call {name}"),
             held: outcome.is_ok(),
-            detail: outcome
-                .err()
-                .unwrap_or_else(|| "denied by the filter".to_owned()),
+            detail: outcome.err().unwrap_or_else(|| "denied by the filter".to_owned()),
         })
         .collect()
 }
@@ -106,10 +101,10 @@ fn all(ground: &Ground) -> Vec<Attempt> {
     let git = ground.tree.join(".git");
     let mut made = Vec::new();
     if !ground.writable {
-        made.extend(changes(&ground.tree, ""));
+        made.extend(changes(&ground.tree, &ground.tree.join("file"), ""));
     }
-    made.extend(changes(&git, "git "));
-    made.extend(changes(Path::new("/usr"), "system "));
+    made.extend(changes(&git, &git.join("file"), "git "));
+    made.extend(changes(Path::new("/usr/bin"), Path::new("/usr/bin/env"), "system "));
     let aside = ground.tree.join(".git-aside");
     made.push(attempt("git rename", renameat(CWD, &git, CWD, &aside)));
     made.push(attempt("git delete", std::fs::remove_dir_all(&git)));
@@ -117,35 +112,19 @@ fn all(ground: &Ground) -> Vec<Attempt> {
         "outside read",
         std::fs::read(ground.outside.join("file")).map(drop),
     ));
-    made.push(attempt(
-        "outside write",
-        open_for_writing(&ground.outside.join("file")),
-    ));
+    made.push(attempt("outside write", open_for_writing(&ground.outside.join("file"))));
     made.extend(reaching_out(ground));
     made.extend(taking_down(ground));
     made.extend(filter());
     made
 }
 
-/// Every way to change a folder that holds `file` and `folder`.
-fn changes(folder: &Path, prefix: &str) -> Vec<Attempt> {
-    let file = folder.join("file");
-    // In `/usr` there is no such file: what is tried there falls on the folder itself.
-    let target = if file.exists() {
-        file.as_path()
-    } else {
-        folder
-    };
+/// Every way to change a folder and a file in it.
+fn changes(folder: &Path, target: &Path, prefix: &str) -> Vec<Attempt> {
     let new = folder.join("made-by-a-try");
     let now = Timestamps {
-        last_access: Timespec {
-            tv_sec: 1,
-            tv_nsec: 0,
-        },
-        last_modification: Timespec {
-            tv_sec: 1,
-            tv_nsec: 0,
-        },
+        last_access: Timespec { tv_sec: 1, tv_nsec: 0 },
+        last_modification: Timespec { tv_sec: 1, tv_nsec: 0 },
     };
     let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
     [
@@ -158,10 +137,7 @@ fn changes(folder: &Path, prefix: &str) -> Vec<Attempt> {
         ("node", mknodat(CWD, &new, FileType::Fifo, Mode::RUSR, 0)),
         ("chmod", chmodat(CWD, target, Mode::RWXU, AtFlags::empty())),
         ("utime", utimensat(CWD, target, &now, AtFlags::empty())),
-        (
-            "xattr",
-            setxattr(target, "user.stance", b"x", XattrFlags::empty()),
-        ),
+        ("xattr", setxattr(target, "user.stance", b"x", XattrFlags::empty())),
         (
             "truncate",
             openat(CWD, target, OFlags::WRONLY | OFlags::TRUNC, Mode::empty()).map(drop),
@@ -199,14 +175,8 @@ fn reaching_out(ground: &Ground) -> Vec<Attempt> {
         ),
         attempt("abstract socket", abstract_socket),
         attempt("FIFO write", open_for_writing(&fifo)),
-        attempt(
-            "FIFO read",
-            openat(CWD, &fifo, read_fifo, Mode::empty()).map(drop),
-        ),
-        attempt(
-            "vsock",
-            kernel::call(libc::SYS_socket, [vsock, stream, 0, 0, 0, 0]),
-        ),
+        attempt("FIFO read", openat(CWD, &fifo, read_fifo, Mode::empty()).map(drop)),
+        attempt("vsock", kernel::call(libc::SYS_socket, [vsock, stream, 0, 0, 0, 0])),
         attempt("foreign descriptor", foreign_descriptor()),
     ]
 }
@@ -229,15 +199,8 @@ fn foreign_descriptor() -> Result<(), String> {
 
 /// What would weaken the walls from inside.
 fn taking_down(ground: &Ground) -> Vec<Attempt> {
-    let remount =
-        |path: &Path| rustix::mount::mount_remount(path, rustix::mount::MountFlags::BIND, c"");
-    let tmpfs = rustix::mount::mount(
-        "none",
-        "/tmp",
-        "tmpfs",
-        rustix::mount::MountFlags::empty(),
-        None,
-    );
+    let remount = |path: &Path| rustix::mount::mount_remount(path, rustix::mount::MountFlags::BIND, c"");
+    let tmpfs = rustix::mount::mount("none", "/tmp", "tmpfs", rustix::mount::MountFlags::empty(), None);
     let device = mknodat(
         CWD,
         "/tmp/device",
@@ -267,9 +230,6 @@ fn taking_down(ground: &Ground) -> Vec<Attempt> {
             "a setting of the machine",
             open_for_writing(Path::new("/proc/sys/kernel/core_pattern")),
         ),
-        attempt(
-            "memory of another process",
-            open_for_writing(Path::new("/proc/1/mem")),
-        ),
+        attempt("memory of another process", open_for_writing(Path::new("/proc/1/mem"))),
     ]
 }
