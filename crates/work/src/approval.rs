@@ -64,7 +64,7 @@ pub enum ApprovalMove {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApprovalRefused {
     /// The row has moved already, or was never granted.
-    #[error("this approval is {status}: it cannot be {}", done(.attempted))]
+    #[error("this approval is {status}: it cannot be {}", done(*.attempted))]
     Moved {
         /// Where it stands.
         status: ApprovalStatus,
@@ -125,7 +125,7 @@ impl fmt::Display for ApprovalStatus {
     }
 }
 
-fn done(attempted: &ApprovalMove) -> &'static str {
+fn done(attempted: ApprovalMove) -> &'static str {
     match attempted {
         ApprovalMove::Approve => "approved",
         ApprovalMove::Reject => "rejected",
@@ -158,6 +158,7 @@ mod tests {
 
     #[test]
     fn an_approval_moves_once_and_a_grant_is_used_once() {
+        use ApprovalStatus::{Approved, Consumed, Pending, Rejected, RevisionRequested, Void};
         let mut allowed = Vec::new();
         for status in STATUSES {
             for attempted in MOVES {
@@ -169,7 +170,6 @@ mod tests {
                 }
             }
         }
-        use ApprovalStatus::{Approved, Consumed, Pending, Rejected, RevisionRequested, Void};
         assert_eq!(
             allowed,
             [

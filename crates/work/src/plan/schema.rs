@@ -19,7 +19,7 @@ const MESSAGE_CHARACTERS: usize = 300;
 /// Faults of one value that are named.
 const NAMED_FAULTS: usize = 20;
 
-/// Why a schema is refused. The sentences follow "output_schema".
+/// Why a schema is refused. The sentences follow `output_schema`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum SchemaFault {

@@ -64,7 +64,7 @@ impl Page {
     fn step(&mut self, number: usize, node: &Node) {
         let mut head = format!("{number}. {} · {}", node.key, node.kind);
         if !node.depends_on.is_empty() {
-            let needed: Vec<&str> = node.depends_on.iter().map(|key| key.as_str()).collect();
+            let needed: Vec<&str> = node.depends_on.iter().map(super::StepKey::as_str).collect();
             // Writing into a string cannot fail.
             let _ = write!(head, " · after {}", needed.join(", "));
         }

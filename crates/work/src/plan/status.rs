@@ -56,7 +56,7 @@ pub enum PlanMove {
 
 /// The plan does not move this way from where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a plan that is {from} cannot be {}", done(.attempted))]
+#[error("a plan that is {from} cannot be {}", done(*.attempted))]
 pub struct MoveRefused {
     /// Where it stands.
     pub from: PlanStatus,
@@ -113,7 +113,7 @@ impl fmt::Display for PlanStatus {
     }
 }
 
-fn done(attempted: &PlanMove) -> &'static str {
+fn done(attempted: PlanMove) -> &'static str {
     match attempted {
         PlanMove::Revise => "revised",
         PlanMove::RequestRevision => "sent back for changes",
