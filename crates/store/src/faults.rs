@@ -92,10 +92,7 @@ impl Trigger {
 
     /// Decides, as the transaction is about to commit, when to die.
     pub(crate) fn strike(&self) -> Strike {
-        Strike(
-            self.faults
-                .count(&self.kinds, |when| when != FaultMoment::BeforeEffect),
-        )
+        Strike(self.faults.count(&self.kinds, |when| when != FaultMoment::BeforeEffect))
     }
 }
 

@@ -36,7 +36,8 @@ impl From<Tip> for Head {
     }
 }
 
-/// An event as it lies in the database, its payload still text.
+/// An event as it lies in the database. The payload is bytes: a text that was tampered with need not
+/// be text any more.
 pub(crate) struct StoredEvent {
     pub(crate) number: u64,
     pub(crate) stream: String,
@@ -46,7 +47,7 @@ pub(crate) struct StoredEvent {
     pub(crate) time_ms: i64,
     pub(crate) payload_hash: Digest,
     pub(crate) link: Digest,
-    pub(crate) body: Option<String>,
+    pub(crate) body: Option<Vec<u8>>,
 }
 
 impl StoredEvent {
@@ -61,7 +62,7 @@ impl StoredEvent {
             time_ms: row.try_get("time_ms")?,
             payload_hash: digest(row, "payload_hash")?,
             link: digest(row, "link")?,
-            body: row.try_get("body")?,
+            body: row.try_get_unchecked("body")?,
         })
     }
 
@@ -82,7 +83,7 @@ impl StoredEvent {
     pub(crate) fn payload_is_intact(&self, key: &JournalKey) -> bool {
         self.body
             .as_ref()
-            .is_none_or(|body| key.payload_hash(body.as_bytes()) == self.payload_hash)
+            .is_none_or(|body| key.payload_hash(body) == self.payload_hash)
     }
 
     fn open(self, key: &JournalKey) -> Result<Event, StoreError> {
@@ -96,7 +97,7 @@ impl StoredEvent {
         let payload = self
             .body
             .as_deref()
-            .map(serde_json::from_str)
+            .map(serde_json::from_slice)
             .transpose()
             .map_err(|problem| altered(&problem.to_string()))?;
         Ok(Event {
@@ -145,10 +146,7 @@ fn open(key: &JournalKey, row: &SqliteRow) -> Result<Event, StoreError> {
 }
 
 /// Writes the head row of a new journal, or makes sure that an old one was begun with this key.
-pub(crate) async fn found_with(
-    connection: &mut SqliteConnection,
-    key: &JournalKey,
-) -> Result<bool, StoreError> {
+pub(crate) async fn found_with(connection: &mut SqliteConnection, key: &JournalKey) -> Result<bool, StoreError> {
     sqlx::query(
         "INSERT INTO journal (one, number, link, key_check) VALUES (1, 0, $1, $2) \
          ON CONFLICT (one) DO NOTHING",
@@ -161,6 +159,21 @@ pub(crate) async fn found_with(
         .fetch_one(connection)
         .await?;
     Ok(check == key.check())
+}
+
+/// Whether the file is a copy that nobody has taken note of.
+pub(crate) async fn is_from_backup(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
+    let flag: Option<i64> = sqlx::query_scalar("SELECT from_backup FROM journal")
+        .fetch_optional(connection)
+        .await?;
+    Ok(flag.is_some_and(|flag| flag != 0))
+}
+
+pub(crate) async fn forget_backup(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    sqlx::query("UPDATE journal SET from_backup = 0")
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// What the head row says.
@@ -192,10 +205,7 @@ async fn last(connection: &mut SqliteConnection, key: &JournalKey) -> Result<Tip
 
 /// The head to append to. A journal whose head row was moved is not extended: that would bury the
 /// evidence under valid links.
-pub(crate) async fn tip_for_append(
-    connection: &mut SqliteConnection,
-    key: &JournalKey,
-) -> Result<Tip, StoreError> {
+pub(crate) async fn tip_for_append(connection: &mut SqliteConnection, key: &JournalKey) -> Result<Tip, StoreError> {
     let stated = tip(connection).await?;
     if stated == last(connection, key).await? {
         Ok(stated)
@@ -205,15 +215,11 @@ pub(crate) async fn tip_for_append(
 }
 
 /// The version of the last event in a stream; 0 when it has none.
-pub(crate) async fn version(
-    connection: &mut SqliteConnection,
-    stream: &str,
-) -> Result<u64, StoreError> {
-    let version: i64 =
-        sqlx::query_scalar("SELECT COALESCE(MAX(version), 0) FROM event WHERE stream = $1")
-            .bind(stream)
-            .fetch_one(connection)
-            .await?;
+pub(crate) async fn version(connection: &mut SqliteConnection, stream: &str) -> Result<u64, StoreError> {
+    let version: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(version), 0) FROM event WHERE stream = $1")
+        .bind(stream)
+        .fetch_one(connection)
+        .await?;
     Ok(version.unsigned_abs())
 }
 
@@ -330,15 +336,16 @@ pub(crate) async fn payload(
     let Ok(wanted) = hex::decode(hash) else {
         return Ok(None);
     };
-    let body: Option<String> = sqlx::query_scalar("SELECT body FROM payload WHERE hash = $1")
+    let row = sqlx::query("SELECT body FROM payload WHERE hash = $1")
         .bind(&wanted)
         .fetch_optional(connection)
         .await?;
-    let Some(body) = body else {
+    let Some(row) = row else {
         return Ok(None);
     };
-    if key.payload_hash(body.as_bytes()).as_slice() != wanted {
+    let body: Vec<u8> = row.try_get_unchecked("body")?;
+    if key.payload_hash(&body).as_slice() != wanted {
         return Err(StoreError::PayloadAltered(hash.to_owned()));
     }
-    Ok(Some(serde_json::from_str(&body)?))
+    Ok(Some(serde_json::from_slice(&body)?))
 }

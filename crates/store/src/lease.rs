@@ -62,15 +62,11 @@ fn read(row: &SqliteRow) -> Result<Lease, sqlx::Error> {
     })
 }
 
-pub(crate) async fn lease(
-    connection: &mut SqliteConnection,
-    name: &str,
-) -> Result<Option<Lease>, StoreError> {
-    let row =
-        sqlx::query("SELECT epoch, pid, start_ticks, boot_id, label FROM lease WHERE name = $1")
-            .bind(name)
-            .fetch_optional(connection)
-            .await?;
+pub(crate) async fn lease(connection: &mut SqliteConnection, name: &str) -> Result<Option<Lease>, StoreError> {
+    let row = sqlx::query("SELECT epoch, pid, start_ticks, boot_id, label FROM lease WHERE name = $1")
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
     Ok(row.as_ref().map(read).transpose()?)
 }
 
@@ -82,8 +78,7 @@ pub(crate) async fn try_lease(
 ) -> Result<LeaseOutcome, StoreError> {
     let present = lease(connection, name).await?;
     if let Some(Lease {
-        holder: Some(other),
-        ..
+        holder: Some(other), ..
     }) = &present
         && is_alive(other)
     {

@@ -32,10 +32,7 @@ pub(crate) struct Removal {
 }
 
 /// Removes every payload that only events before `before_ms` have; how many those were.
-pub(crate) async fn remove_payloads(
-    connection: &mut SqliteConnection,
-    before_ms: i64,
-) -> Result<u64, StoreError> {
+pub(crate) async fn remove_payloads(connection: &mut SqliteConnection, before_ms: i64) -> Result<u64, StoreError> {
     let done = sqlx::query(
         "DELETE FROM payload WHERE hash NOT IN \
          (SELECT payload_hash FROM event WHERE time_ms >= $1 OR kind = $2)",
@@ -51,10 +48,7 @@ pub(crate) async fn remove_payloads(
 pub(crate) struct Admissions(Vec<(i64, Removal)>);
 
 impl Admissions {
-    pub(crate) async fn read(
-        connection: &mut SqliteConnection,
-        key: &JournalKey,
-    ) -> Result<Self, StoreError> {
+    pub(crate) async fn read(connection: &mut SqliteConnection, key: &JournalKey) -> Result<Self, StoreError> {
         let rows = sqlx::query(
             "SELECT number, payload_hash, body FROM event \
              JOIN payload ON payload.hash = event.payload_hash WHERE kind = $1",
@@ -84,8 +78,7 @@ impl Admissions {
     /// Whether a later event says that the payload of event `number` may be gone.
     pub(crate) fn cover(&self, number: u64, time_ms: i64) -> bool {
         self.0.iter().any(|(admission, removal)| {
-            u64::try_from(*admission).is_ok_and(|admission| admission > number)
-                && time_ms < removal.before_ms
+            u64::try_from(*admission).is_ok_and(|admission| admission > number) && time_ms < removal.before_ms
         })
     }
 }

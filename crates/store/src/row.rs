@@ -2,6 +2,7 @@
 //! Table and column names in a statement come from the declared lists only, values are always bound.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use serde_json::{Map, Value};
 use sqlx::query::Query as Statement;
@@ -178,45 +179,43 @@ impl Query {
 
     fn statement(&self) -> Result<String, StoreError> {
         let mut conditions = Vec::new();
-        let mut parameters = 0;
+        let mut place = 0;
         for (name, content) in &self.equals {
             let name = declared(self.table, name)?;
             conditions.push(if *content == Cell::Null {
                 format!("{name} IS NULL")
             } else {
-                parameters += 1;
-                format!("{name} = ${parameters}")
+                place += 1;
+                format!("{name} = ${place}")
             });
-        }
-        let mut statement = selection(self.table);
-        if !conditions.is_empty() {
-            statement.push_str(" WHERE ");
-            statement.push_str(&conditions.join(" AND "));
         }
         let direction = if self.newest_first { "DESC" } else { "ASC" };
         let order = match self.table.column("created_ms") {
-            Some(created) => format!(
-                "{} {direction}, {INSERTION_ORDER} {direction}",
-                created.name
-            ),
-            None => format!("{INSERTION_ORDER} {direction}"),
+            Some(created) => format!("{} {direction}, {INSERTION_ORDER}", created.name),
+            None => INSERTION_ORDER.to_owned(),
         };
-        statement.push_str(" ORDER BY ");
-        statement.push_str(&order);
-        if let Some(limit) = self.limit {
-            statement.push_str(&format!(" LIMIT {limit}"));
-        }
-        Ok(statement)
+        let selection = selection(self.table);
+        let filter = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", conditions.join(" AND "))
+        };
+        let limit = self.limit.map_or(i64::MAX, i64::from);
+        Ok(format!(
+            "{selection} {filter} ORDER BY {order} {direction} LIMIT {limit}"
+        ))
     }
 }
 
 fn selection(table: Table) -> String {
-    let columns: String = table
-        .columns()
-        .iter()
-        .map(|column| format!(", {}", column.name))
-        .collect();
-    format!("SELECT id{columns}, body FROM {}", table.name())
+    let names = names(table).join(", ");
+    format!("SELECT {names} FROM {}", table.name())
+}
+
+/// All columns in the order of the statements: the key, the declared ones, the body.
+fn names(table: Table) -> Vec<&'static str> {
+    let declared = table.columns().iter().map(|column| column.name);
+    iter::once("id").chain(declared).chain(["body"]).collect()
 }
 
 /// The declared spelling of a column that may stand in a condition.
@@ -254,23 +253,14 @@ fn read(table: Table, stored: &SqliteRow) -> Result<Row, StoreError> {
     let mut row = Row::new(id).with_body(body);
     for column in table.columns() {
         match column.kind {
-            CellKind::Text => row.set(
-                column.name,
-                stored.try_get::<Option<String>, _>(column.name)?,
-            ),
-            CellKind::Integer => {
-                row.set(column.name, stored.try_get::<Option<i64>, _>(column.name)?)
-            }
+            CellKind::Text => row.set(column.name, stored.try_get::<Option<String>, _>(column.name)?),
+            CellKind::Integer => row.set(column.name, stored.try_get::<Option<i64>, _>(column.name)?),
         }
     }
     Ok(row)
 }
 
-pub(crate) async fn get(
-    connection: &mut SqliteConnection,
-    table: Table,
-    id: &str,
-) -> Result<Option<Row>, StoreError> {
+pub(crate) async fn get(connection: &mut SqliteConnection, table: Table, id: &str) -> Result<Option<Row>, StoreError> {
     let statement = format!("{} WHERE id = $1", selection(table));
     let stored = sqlx::query(AssertSqlSafe(statement))
         .bind(id)
@@ -279,10 +269,7 @@ pub(crate) async fn get(
     stored.map(|stored| read(table, &stored)).transpose()
 }
 
-pub(crate) async fn find(
-    connection: &mut SqliteConnection,
-    query: &Query,
-) -> Result<Vec<Row>, StoreError> {
+pub(crate) async fn find(connection: &mut SqliteConnection, query: &Query) -> Result<Vec<Row>, StoreError> {
     let mut statement = sqlx::query(AssertSqlSafe(query.statement()?));
     for (_, content) in &query.equals {
         if *content != Cell::Null {
@@ -290,37 +277,25 @@ pub(crate) async fn find(
         }
     }
     let stored = statement.fetch_all(connection).await?;
-    stored
-        .iter()
-        .map(|stored| read(query.table, stored))
-        .collect()
+    stored.iter().map(|stored| read(query.table, stored)).collect()
 }
 
 /// Inserts the row or replaces the whole row of that id.
-pub(crate) async fn put(
-    connection: &mut SqliteConnection,
-    table: Table,
-    row: &Row,
-) -> Result<(), StoreError> {
+pub(crate) async fn put(connection: &mut SqliteConnection, table: Table, row: &Row) -> Result<(), StoreError> {
     refuse_misfits(table, row)?;
-    let columns = table.columns();
-    let mut names = String::from("id");
-    let mut places = String::from("$1");
-    let mut updates = String::new();
-    for (place, column) in (2..).zip(columns) {
-        names.push_str(&format!(", {}", column.name));
-        places.push_str(&format!(", ${place}"));
-        updates.push_str(&format!("{0} = excluded.{0}, ", column.name));
-    }
+    let names = names(table);
+    let places: Vec<_> = (1..=names.len()).map(|place| format!("${place}")).collect();
+    let updates: Vec<_> = names.iter().map(|name| format!("{name} = excluded.{name}")).collect();
     let statement = format!(
-        "INSERT INTO {} ({names}, body) VALUES ({places}, ${}) \
-         ON CONFLICT (id) DO UPDATE SET {updates}body = excluded.body",
+        "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT (id) DO UPDATE SET {}",
         table.name(),
-        columns.len() + 2,
+        names.join(", "),
+        places.join(", "),
+        updates.join(", "),
     );
     let body = serde_json::to_string(&row.body)?;
     let mut statement = sqlx::query(AssertSqlSafe(statement)).bind(&row.id);
-    for column in columns {
+    for column in table.columns() {
         statement = bind(statement, row.cell(column.name));
     }
     statement.bind(body).execute(connection).await?;
@@ -354,11 +329,7 @@ fn refuse_misfits(table: Table, row: &Row) -> Result<(), StoreError> {
 }
 
 /// Whether there was such a row.
-pub(crate) async fn delete(
-    connection: &mut SqliteConnection,
-    table: Table,
-    id: &str,
-) -> Result<bool, StoreError> {
+pub(crate) async fn delete(connection: &mut SqliteConnection, table: Table, id: &str) -> Result<bool, StoreError> {
     let statement = format!("DELETE FROM {} WHERE id = $1", table.name());
     let done = sqlx::query(AssertSqlSafe(statement))
         .bind(id)
@@ -370,9 +341,7 @@ pub(crate) async fn delete(
 pub(crate) async fn clear_all(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     for table in Table::ALL {
         let statement = format!("DELETE FROM {}", table.name());
-        sqlx::query(AssertSqlSafe(statement))
-            .execute(&mut *connection)
-            .await?;
+        sqlx::query(AssertSqlSafe(statement)).execute(&mut *connection).await?;
     }
     Ok(())
 }

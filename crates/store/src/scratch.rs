@@ -6,11 +6,7 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 
 /// Adds the next part.
-pub(crate) async fn put(
-    connection: &mut SqliteConnection,
-    stream: &str,
-    text: &str,
-) -> Result<(), StoreError> {
+pub(crate) async fn put(connection: &mut SqliteConnection, stream: &str, text: &str) -> Result<(), StoreError> {
     sqlx::query(
         "INSERT INTO scratch (stream, part, text) \
          SELECT $1, COALESCE(MAX(part), 0) + 1, $2 FROM scratch WHERE stream = $1",
@@ -23,10 +19,7 @@ pub(crate) async fn put(
 }
 
 /// All parts in order.
-pub(crate) async fn get(
-    connection: &mut SqliteConnection,
-    stream: &str,
-) -> Result<Vec<String>, StoreError> {
+pub(crate) async fn get(connection: &mut SqliteConnection, stream: &str) -> Result<Vec<String>, StoreError> {
     Ok(
         sqlx::query_scalar("SELECT text FROM scratch WHERE stream = $1 ORDER BY part")
             .bind(stream)
@@ -35,10 +28,7 @@ pub(crate) async fn get(
     )
 }
 
-pub(crate) async fn clear(
-    connection: &mut SqliteConnection,
-    stream: &str,
-) -> Result<(), StoreError> {
+pub(crate) async fn clear(connection: &mut SqliteConnection, stream: &str) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM scratch WHERE stream = $1")
         .bind(stream)
         .execute(connection)

@@ -1,20 +1,21 @@
-//! Everything that is special to SQLite: how a connection is opened, the table definitions, how a
+//! Everything that is special to `SQLite`: how a connection is opened, the table definitions, how a
 //! transaction begins, how a copy is made and what its errors mean. All other statements of the
 //! room are one text that another database understands too.
 //!
-//! The SQLite driver is used directly, not sqlx's `Any`: `Any` takes its options only as a URL, so
+//! The `SQLite` driver is used directly, not sqlx's `Any`: `Any` takes its options only as a URL, so
 //! neither pragmas nor odd paths pass through it, and it converts whole rows at once, so one
 //! tampered cell would hide the event it belongs to behind a driver error.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
-use sqlx::{ConnectOptions as _, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 
 use crate::error::StoreError;
 
-/// Marks a SQLite file as one of our journals ("Stnc").
+/// Marks a `SQLite` file as one of our journals ("Stnc").
 const APPLICATION_ID: i64 = 0x5374_6e63;
 
 /// The table definitions of every released format, oldest first; the format number is the position.
@@ -73,21 +74,12 @@ pub(crate) fn readers(path: &Path, wait: Duration) -> SqlitePool {
 }
 
 /// Opens one connection that only reads, outside the pool.
-pub(crate) async fn connect_reader(
-    path: &Path,
-    wait: Duration,
-) -> Result<SqliteConnection, StoreError> {
-    Ok(options(path, wait)
-        .pragma("query_only", "ON")
-        .connect()
-        .await?)
+pub(crate) async fn connect_reader(path: &Path, wait: Duration) -> Result<SqliteConnection, StoreError> {
+    Ok(options(path, wait).pragma("query_only", "ON").connect().await?)
 }
 
 /// Begins a writing transaction; waits for other writers, not for readers.
-pub(crate) async fn begin(
-    connection: &mut SqliteConnection,
-    durability: Durability,
-) -> Result<(), StoreError> {
+pub(crate) async fn begin(connection: &mut SqliteConnection, durability: Durability) -> Result<(), StoreError> {
     // SQLite refuses to change this inside a transaction.
     let statements = match durability {
         Durability::Normal => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
@@ -116,6 +108,8 @@ pub(crate) async fn rollback(connection: &mut SqliteConnection) -> Result<(), St
 /// Refuses a file that is not ours or is newer than we are, before anything in it is changed.
 pub(crate) async fn inspect(path: &Path, wait: Duration) -> Result<(), StoreError> {
     let mut connection = connect_reader(path, wait).await?;
+    // Another process may be creating the tables right now: look at one moment only.
+    begin_snapshot(&mut connection).await?;
     refuse_unknown(&mut connection, path, MIGRATIONS).await?;
     Ok(())
 }
@@ -131,8 +125,7 @@ pub(crate) async fn migrate(
     for (format, definition) in (1_i64..).zip(migrations) {
         if format > present {
             sqlx::raw_sql(*definition).execute(&mut *connection).await?;
-            let mark =
-                format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {format}");
+            let mark = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {format}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(mark))
                 .execute(&mut *connection)
                 .await?;
@@ -177,6 +170,27 @@ async fn shape(connection: &mut SqliteConnection) -> Result<Shape, StoreError> {
     })
 }
 
+/// The name of a table, index, trigger or view that is not as our definitions make it.
+pub(crate) async fn foreign_definition(connection: &mut SqliteConnection) -> Result<Option<String>, StoreError> {
+    let mut pristine = SqliteConnectOptions::new()
+        .in_memory(true)
+        .disable_statement_logging()
+        .connect()
+        .await?;
+    migrate(&mut pristine, Path::new(":memory:"), MIGRATIONS).await?;
+    let ours = definitions(&mut pristine).await?;
+    let theirs = definitions(connection).await?;
+    Ok(ours.symmetric_difference(&theirs).next().map(|(name, _)| name.clone()))
+}
+
+async fn definitions(connection: &mut SqliteConnection) -> Result<BTreeSet<(String, Option<String>)>, StoreError> {
+    let definitions =
+        sqlx::query_as("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_stat%' ESCAPE '!'")
+            .fetch_all(connection)
+            .await?;
+    Ok(definitions.into_iter().collect())
+}
+
 /// Checks pages, indices and types of the whole file.
 pub(crate) async fn check_pages(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let finding: String = sqlx::query_scalar("PRAGMA integrity_check(1)")
@@ -189,15 +203,21 @@ pub(crate) async fn check_pages(connection: &mut SqliteConnection) -> Result<(),
     }
 }
 
-/// Writes a whole, compact copy into the empty file `to` while others go on working.
-pub(crate) async fn copy_into(
-    connection: &mut SqliteConnection,
-    to: &str,
-) -> Result<(), StoreError> {
-    sqlx::query("VACUUM INTO $1")
-        .bind(to)
-        .execute(connection)
+/// Writes a whole, compact copy into the empty file `to` while others go on working, and marks it
+/// as a copy.
+pub(crate) async fn copy_into(from: &Path, to: &Path, wait: Duration) -> Result<(), StoreError> {
+    let name = to.to_str().ok_or_else(|| StoreError::Unopenable {
+        path: to.to_owned(),
+        source: std::io::Error::other("its name is not UTF-8"),
+    })?;
+    let mut original = options(from, wait).connect().await?;
+    sqlx::query("VACUUM INTO $1").bind(name).execute(&mut original).await?;
+    original.close().await?;
+    let mut copy = options(to, wait).connect().await?;
+    sqlx::query("UPDATE journal SET from_backup = 1")
+        .execute(&mut copy)
         .await?;
+    copy.close().await?;
     Ok(())
 }
 
@@ -220,3 +240,6 @@ pub(crate) fn explain(error: sqlx::Error) -> StoreError {
         _ => StoreError::Database(error),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! One journal file: opening it, reading it, beginning to write to it.
 //! Does not know where files are kept or who may read which.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,9 @@ use crate::{lease, row, scratch};
 
 /// How long a writer waits for others before it gives up with [`StoreError::Locked`].
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The permissions of our files.
+const PRIVATE: u32 = 0o600;
 
 /// A journal file, open. Clones share it; several processes may have it open at once.
 #[derive(Clone, Debug)]
@@ -53,16 +56,10 @@ impl Store {
         Self::open_within(path, key, PATIENCE).await
     }
 
-    pub(crate) async fn open_within(
-        path: &Path,
-        key: JournalKey,
-        patience: Duration,
-    ) -> Result<Self, StoreError> {
-        make_private(path).map_err(|source| StoreError::Unopenable {
-            path: path.to_owned(),
-            source,
-        })?;
+    pub(crate) async fn open_within(path: &Path, key: JournalKey, patience: Duration) -> Result<Self, StoreError> {
+        create(path).map_err(|source| unopenable(path, source))?;
         sqlite::inspect(path, patience).await?;
+        fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(|source| unopenable(path, source))?;
         let mut connection = sqlite::connect(path, patience).await?;
         sqlite::begin(&mut connection, Durability::Full).await?;
         sqlite::migrate(&mut connection, path, sqlite::MIGRATIONS).await?;
@@ -193,17 +190,28 @@ impl Store {
 
     /// Writes a whole copy (0600) to a path where nothing is yet, while work goes on.
     pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
-        let unopenable = |source| StoreError::Unopenable {
-            path: to.to_owned(),
-            source,
+        let copied = async {
+            sqlite::copy_into(&self.inner.path, to, self.inner.patience).await?;
+            File::open(to)
+                .and_then(|copy| copy.sync_all())
+                .map_err(|source| unopenable(to, source))
         };
-        let name = to
-            .to_str()
-            .ok_or_else(|| unopenable(io::Error::other("the name is not UTF-8")))?;
-        let copy = private().create_new(true).open(to).map_err(unopenable)?;
-        let mut connection = sqlite::connect(&self.inner.path, self.inner.patience).await?;
-        sqlite::copy_into(&mut connection, name).await?;
-        copy.sync_all().map_err(unopenable)
+        private()
+            .create_new(true)
+            .open(to)
+            .map_err(|source| unopenable(to, source))?;
+        let copied = copied.await;
+        if copied.is_err() {
+            // The error tells more than a failure to clear up behind it.
+            let _ = fs::remove_file(to);
+        }
+        copied
+    }
+
+    /// Whether the file was made by [`Store::backup`] and nobody has acted on that yet with
+    /// [`Writer::forget_backup`].
+    pub async fn is_from_backup(&self) -> Result<bool, StoreError> {
+        journal::is_from_backup(&mut *self.inner.readers.acquire().await?).await
     }
 
     /// Closes all connections and waits until the file is at rest. Dropping the last clone closes
@@ -236,25 +244,27 @@ impl Store {
     pub const fn fault_between(&self, _kind: &str) {}
 }
 
-/// How files of ours are created: for their owner alone.
+fn unopenable(path: &Path, source: io::Error) -> StoreError {
+    StoreError::Unopenable {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// How files of ours are created: for their owner alone. `SQLite` gives its companion files the same
+/// permissions.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
+    options.write(true).mode(PRIVATE);
     options
 }
 
-/// Sees to it that the file is there and that only its owner can open it; SQLite gives its companion
-/// files the same permissions.
-fn make_private(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+/// Sees to it that the file is there, without changing one that is.
+fn create(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    let file: File = private().create(true).truncate(false).open(path)?;
-    file.set_permissions(Permissions::from_mode(0o600))
+    private().create(true).truncate(false).open(path)?;
+    Ok(())
 }

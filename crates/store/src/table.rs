@@ -74,11 +74,7 @@ const SPACE: &[Column] = &[
     integer("current"),
     integer("created_ms"),
 ];
-const THREAD: &[Column] = &[
-    optional(text("space")),
-    optional(text("parent")),
-    integer("created_ms"),
-];
+const THREAD: &[Column] = &[optional(text("space")), optional(text("parent")), integer("created_ms")];
 const RUN: &[Column] = &[
     optional(text("space")),
     optional(text("thread")),

@@ -9,6 +9,7 @@ use crate::event::Head;
 use crate::journal::{self, StoredEvent, Tip};
 use crate::key::JournalKey;
 use crate::retention::Admissions;
+use crate::sqlite;
 
 const STRIDE: u32 = 512;
 
@@ -29,9 +30,7 @@ pub struct Verification {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The link does not fit the event and the one before it.
-    #[error(
-        "event {number} does not carry its link: it was changed or moved, or events before it were removed"
-    )]
+    #[error("event {number} does not carry its link: it was changed or moved, or events before it were removed")]
     HeaderChanged {
         /// The first event that does not fit.
         number: u64,
@@ -63,9 +62,7 @@ pub enum Fault {
         number: i64,
     },
     /// The journal ends before a head that was printed earlier.
-    #[error(
-        "the journal ends at event {last}, but reached event {expected} before: its tail was cut"
-    )]
+    #[error("the journal ends at event {last}, but reached event {expected} before: its tail was cut")]
     TailCut {
         /// The last event there is.
         last: u64,
@@ -77,6 +74,12 @@ pub enum Fault {
     Rewritten {
         /// The number of the head.
         number: u64,
+    },
+    /// A table, index, trigger or view is not as we define it.
+    #[error("the definition of {name} in the database is not ours")]
+    DefinitionChanged {
+        /// Its name.
+        name: String,
     },
     /// The head row does not name the last event.
     #[error("the head row does not name event {last}, the last there is")]
@@ -124,19 +127,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    async fn first_fault(
-        &mut self,
-        connection: &mut SqliteConnection,
-    ) -> Result<Option<Fault>, StoreError> {
+    async fn first_fault(&mut self, connection: &mut SqliteConnection) -> Result<Option<Fault>, StoreError> {
+        if let Some(name) = sqlite::foreign_definition(connection).await? {
+            return Ok(Some(Fault::DefinitionChanged { name }));
+        }
         if let Some(fault) = self.rewritten() {
             return Ok(Some(fault));
         }
         let mut after = i64::MIN;
         loop {
             let rows = journal::rows_after(connection, after, STRIDE).await?;
-            let mut following = rows.iter().skip(1);
             for row in &rows {
-                if let Some(fault) = self.step(row, following.next())? {
+                if let Some(fault) = self.step(connection, row).await? {
                     return Ok(Some(fault));
                 }
             }
@@ -147,12 +149,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Looks at one event; `following` only helps to name what is wrong with it.
-    fn step(
-        &mut self,
-        row: &SqliteRow,
-        following: Option<&SqliteRow>,
-    ) -> Result<Option<Fault>, StoreError> {
+    async fn step(&mut self, connection: &mut SqliteConnection, row: &SqliteRow) -> Result<Option<Fault>, StoreError> {
         let found: i64 = row.try_get("number")?;
         let number = self.reached.number + 1;
         match u64::try_from(found) {
@@ -166,8 +163,8 @@ impl Walk<'_> {
             _ => return Ok(Some(Fault::Inserted { number: found })),
         }
         let event = match StoredEvent::read(row) {
-            Ok(event) if event.link_as(self.key, number, &self.reached.link) == event.link => event,
-            _ if self.was_appended_here(following) || self.lies_behind_the_head(number) => {
+            Ok(event) if self.follows(&event) => event,
+            _ if self.is_out_of_line(connection, found).await? => {
                 return Ok(Some(Fault::Inserted { number: found }));
             }
             _ => return Ok(Some(Fault::HeaderChanged { number })),
@@ -188,26 +185,23 @@ impl Walk<'_> {
         Ok(self.rewritten())
     }
 
-    /// Whether this event, now one further on, was the one appended next: then the one in its place
-    /// was put before it.
-    fn was_appended_here(&self, row: Option<&SqliteRow>) -> bool {
-        row.and_then(|row| StoredEvent::read(row).ok())
-            .is_some_and(|event| {
-                event.link_as(self.key, self.reached.number + 1, &self.reached.link) == event.link
-            })
+    /// Whether this event was appended right behind the last one that is right.
+    fn follows(&self, event: &StoredEvent) -> bool {
+        event.link_as(self.key, self.reached.number + 1, &self.reached.link) == event.link
     }
 
-    fn lies_behind_the_head(&self, number: u64) -> bool {
-        self.stated
-            .is_some_and(|stated| number > stated.number && stated == self.reached)
+    /// Whether an event that does not follow was put in: the one behind it follows in its place, or
+    /// the head row says that the journal was already at its end.
+    async fn is_out_of_line(&self, connection: &mut SqliteConnection, number: i64) -> Result<bool, StoreError> {
+        let next = journal::rows_after(connection, number, 1).await?;
+        let next = next.first().and_then(|row| StoredEvent::read(row).ok());
+        Ok(self.stated == Some(self.reached) || next.is_some_and(|event| self.follows(&event)))
     }
 
     fn rewritten(&self) -> Option<Fault> {
         let head = self.against?;
         let here = Head::from(self.reached);
-        (head.number == here.number && *head != here).then_some(Fault::Rewritten {
-            number: head.number,
-        })
+        (head.number == here.number && *head != here).then_some(Fault::Rewritten { number: head.number })
     }
 
     fn end(&self) -> Option<Fault> {

@@ -57,11 +57,7 @@ impl Writer {
     }
 
     /// Appends an event if its stream is still at version `expected` (0: has no event yet).
-    pub async fn append_expecting(
-        &mut self,
-        expected: u64,
-        event: NewEvent,
-    ) -> Result<Event, StoreError> {
+    pub async fn append_expecting(&mut self, expected: u64, event: NewEvent) -> Result<Event, StoreError> {
         let actual = journal::version(&mut self.connection, &event.stream).await?;
         if actual != expected {
             return Err(StoreError::VersionConflict {
@@ -78,14 +74,7 @@ impl Writer {
             Some(tip) => tip,
             None => journal::tip_for_append(&mut self.connection, &self.key).await?,
         };
-        let event = journal::append(
-            &mut self.connection,
-            &self.key,
-            &mut tip,
-            version + 1,
-            event,
-        )
-        .await?;
+        let event = journal::append(&mut self.connection, &self.key, &mut tip, version + 1, event).await?;
         self.tip = Some(tip);
         #[cfg(feature = "faults")]
         self.faults.appended(&event.kind);
@@ -98,20 +87,12 @@ impl Writer {
     }
 
     /// The events of a stream behind a version, oldest first.
-    pub async fn stream(
-        &mut self,
-        stream: &str,
-        after_version: u64,
-    ) -> Result<Vec<Event>, StoreError> {
+    pub async fn stream(&mut self, stream: &str, after_version: u64) -> Result<Vec<Event>, StoreError> {
         journal::stream(&mut self.connection, &self.key, stream, after_version).await
     }
 
     /// At most `limit` events behind a number, oldest first.
-    pub async fn events_after(
-        &mut self,
-        number: u64,
-        limit: u32,
-    ) -> Result<Vec<Event>, StoreError> {
+    pub async fn events_after(&mut self, number: u64, limit: u32) -> Result<Vec<Event>, StoreError> {
         journal::events_after(&mut self.connection, &self.key, number, limit).await
     }
 
@@ -178,19 +159,12 @@ impl Writer {
 
     /// Removes the payloads that only events before `before_ms` have, and appends an event of
     /// [`RETENTION_KIND`] at `time_ms` that says so. `None` when there was nothing to remove.
-    pub async fn prune_payloads(
-        &mut self,
-        before_ms: i64,
-        time_ms: i64,
-    ) -> Result<Option<Pruned>, StoreError> {
+    pub async fn prune_payloads(&mut self, before_ms: i64, time_ms: i64) -> Result<Option<Pruned>, StoreError> {
         let payloads = retention::remove_payloads(&mut self.connection, before_ms).await?;
         if payloads == 0 {
             return Ok(None);
         }
-        let removal = Removal {
-            before_ms,
-            payloads,
-        };
+        let removal = Removal { before_ms, payloads };
         let event = self
             .append(NewEvent {
                 stream: RETENTION_STREAM.to_owned(),
@@ -206,6 +180,11 @@ impl Writer {
     /// The payload stored under a hash.
     pub async fn payload(&mut self, hash: &str) -> Result<Option<Value>, StoreError> {
         journal::payload(&mut self.connection, &self.key, hash).await
+    }
+
+    /// Notes that everything was done that has to be done with a journal that comes from a backup.
+    pub async fn forget_backup(&mut self) -> Result<(), StoreError> {
+        journal::forget_backup(&mut self.connection).await
     }
 
     /// Makes everything visible and as durable as the transaction was begun for.
@@ -228,3 +207,6 @@ impl Writer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
