@@ -25,7 +25,7 @@ pub use content::{
     InvalidContent, Node, NodeKind, NotAKey, PlanContent, Priority, Provenance, ProvenanceKind, StepKey, ValidPlan,
 };
 pub use difference::{Change, FieldChange, NodeChange, PlanDiff, diff_revisions};
-pub use draft::{Clarification, NodeDraft, PlanDraft, ProvenanceDraft};
+pub use draft::{Clarification, Malformed, NodeDraft, PlanDraft, ProvenanceDraft};
 pub use fences::fenced_lines;
 pub use message::step_message;
 pub use options::{AfterPlan, ApprovalOptions, Autonomy, Context, Landing};

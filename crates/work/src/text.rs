@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-/// The narrowest frame [`framed`] draws; smaller widths are treated as this one.
-const NARROWEST: usize = 20;
+/// The narrowest terminal that is drawn for; smaller widths are treated as this one.
+pub(crate) const NARROWEST: usize = 20;
 
 /// One line of foreign text with every control, direction-changing and invisible character shown as
 /// an escape such as `\u{202e}`. Tabs and line breaks are escaped too, so the result is one line.

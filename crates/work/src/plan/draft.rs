@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::text::printable;
+
 /// The arguments of `submit_plan`. A field it does not know is an error that names the field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +24,27 @@ pub struct PlanDraft {
     /// What was asked and answered while planning.
     #[serde(default)]
     pub clarifications: Vec<Clarification>,
+}
+
+/// The arguments do not have a plan's shape.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: {message}")]
+pub struct Malformed {
+    /// Where, such as `nodes[0].title`; `.` is the whole.
+    pub at: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl PlanDraft {
+    /// Reads the arguments of `submit_plan`; an error names the place of the first one that does not
+    /// fit.
+    pub fn read(arguments: &Value) -> Result<PlanDraft, Malformed> {
+        serde_path_to_error::deserialize(arguments).map_err(|error| Malformed {
+            at: printable(&error.path().to_string()),
+            message: printable(&error.inner().to_string()),
+        })
+    }
 }
 
 /// One step of a draft.

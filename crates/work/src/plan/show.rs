@@ -9,7 +9,7 @@ use super::comment::{Comment, Place};
 use super::content::Node;
 use super::revision::{Base, RevisionContent, revision_digest};
 use super::status::PlanStatus;
-use crate::text::{framed, printable};
+use crate::text::{NARROWEST, framed, printable};
 
 const BAR: &str = "  │ ";
 
@@ -53,7 +53,8 @@ impl Page {
         let digest = revision_digest(revision);
         let plan = printable(&revision.plan);
         self.line(&format!("Plan {plan} · revision {} · {status}", revision.revision));
-        self.line(&format!("digest {} ({digest})", digest.short()));
+        self.line(&format!("digest {}", digest.short()));
+        self.line(&format!("       {digest}"));
         self.line(&starting_point(&revision.base));
         for (agent, agent_revision) in &revision.agents {
             let (agent, agent_revision) = (printable(agent), printable(agent_revision));
@@ -140,9 +141,18 @@ impl Page {
         self.out.push_str(&framed(text, BAR, self.width));
     }
 
-    /// One line of ours: it holds our words, keys, numbers and ids only.
+    /// One line of ours: it holds our words, keys, numbers and ids only. It is broken here rather than
+    /// by the terminal, so that no key begins a line.
     fn line(&mut self, line: &str) {
-        self.out.push_str(line);
+        let mut used = 0;
+        for character in line.chars() {
+            if used >= self.width.max(NARROWEST) {
+                self.out.push_str("\n    ");
+                used = 4;
+            }
+            self.out.push(character);
+            used += if character.is_ascii() { 1 } else { 2 };
+        }
         self.out.push('\n');
     }
 }

@@ -32,6 +32,7 @@ fn the_same_revision_has_the_same_digest_however_its_keys_are_ordered() {
 #[test]
 fn every_change_changes_the_digest() {
     type Edit = fn(&mut PlanDraft);
+    type Move = fn(RevisionContent) -> RevisionContent;
     let edits: [Edit; 26] = [
         |draft| draft.goal.push(' '),
         |draft| draft.goal = draft.goal.to_uppercase(),
@@ -70,7 +71,6 @@ fn every_change_changes_the_digest() {
         assert!(seen.insert(revision_digest(&revision(draft))), "edit {place}");
     }
 
-    type Move = fn(RevisionContent) -> RevisionContent;
     let moves: [Move; 8] = [
         |revision| RevisionContent {
             plan: "plan-8".into(),

@@ -18,13 +18,14 @@ fn the_page_shows_everything_the_digest_covers() {
     let page = show(&revision, PlanStatus::Proposed, &[comment], 80);
     let digest = revision_digest(&revision);
     assert!(
-        page.contains(&format!("digest {} ({digest})", digest.short())),
+        page.contains(&format!("digest {}\n       {digest}\n", digest.short())),
         "{page}"
     );
     let page = page.replace(&digest.hex(), "FULL").replace(&digest.short(), "SHORT");
     insta::assert_snapshot!(page, @r#"
     Plan plan-7 · revision 1 · proposed
-    digest SHORT (FULL)
+    digest SHORT
+           FULL
     starts from commit 3f2a1c + uncommitted changes (tree 77aa01)
     agent builder at revision 4
     Goal
@@ -109,6 +110,17 @@ fn a_step_message_quotes_the_plan_and_says_so() {
 }
 
 #[test]
+fn no_key_begins_a_line_on_a_narrow_terminal() {
+    let mut draft = full_draft();
+    let long = "look".repeat(16);
+    draft.nodes[1].key = long.clone();
+    draft.nodes[0].depends_on = vec![long];
+    let page = show(&revision(draft), PlanStatus::Proposed, &[], 40);
+    assert!(page.lines().all(|line| !line.starts_with("look")), "{page}");
+    assert!(page.contains("\n    looklook"), "{page}");
+}
+
+#[test]
 fn commands_and_placeholders_stay_the_letters_they_are() {
     let title = "$(touch f){{env.HOME}}";
     let mut draft = full_draft();
@@ -158,6 +170,7 @@ proptest! {
             let page = show(revision, PlanStatus::Proposed, &[], width);
             page.lines()
                 .filter(|line| !line.starts_with("  │ ") && !line.starts_with("digest "))
+                .filter(|line| line.trim().chars().any(|c| !c.is_ascii_hexdigit()))
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };

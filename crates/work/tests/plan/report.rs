@@ -29,8 +29,8 @@ fn report(fix: Option<StepRecord>, changed: &[&str], check: Option<CheckOutcome>
     Report::assemble(&definition, &records, &changed, &outcomes)
 }
 
-fn exited(code: i32) -> Option<CheckOutcome> {
-    Some(CheckOutcome::Exited { code })
+fn exited(code: i32) -> CheckOutcome {
+    CheckOutcome::Exited { code }
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn everything_done_and_seen() {
     let report = report(
         Some(done(&["src/parser.rs"], &["test empty ... ok"])),
         &["src/parser.rs", "notes.txt"],
-        exited(0),
+        Some(exited(0)),
     );
     assert_eq!(report.verdict(), Verdict::Done);
     assert!(report.not_done().is_empty());
@@ -65,11 +65,11 @@ fn everything_done_and_seen() {
 #[test]
 fn a_claim_without_evidence_or_a_check_that_nobody_ran_is_not_success() {
     assert_eq!(
-        report(Some(done(&[], &[])), &[], exited(0)).verdict(),
+        report(Some(done(&[], &[])), &[], Some(exited(0))).verdict(),
         Verdict::Unverified
     );
     assert_eq!(
-        report(Some(done(&[], &["  "])), &[], exited(0)).verdict(),
+        report(Some(done(&[], &["  "])), &[], Some(exited(0))).verdict(),
         Verdict::Unverified
     );
     let unchecked = report(Some(done(&[], &["ok"])), &[], None);
@@ -78,14 +78,14 @@ fn a_claim_without_evidence_or_a_check_that_nobody_ran_is_not_success() {
         unchecked.to_string().contains("check: not run, nobody ran it"),
         "{unchecked}"
     );
-    let shown = report(Some(done(&[], &[])), &[], exited(0)).to_string();
+    let shown = report(Some(done(&[], &[])), &[], Some(exited(0))).to_string();
     assert!(shown.contains("fix (work): done, not verified"), "{shown}");
 }
 
 #[test]
 fn a_failed_check_and_a_missing_step_weigh_more_than_claims() {
     assert_eq!(
-        report(Some(done(&[], &["ok"])), &[], exited(101)).verdict(),
+        report(Some(done(&[], &["ok"])), &[], Some(exited(101))).verdict(),
         Verdict::ChecksFailed
     );
     let killed = Some(CheckOutcome::Killed {
@@ -95,7 +95,7 @@ fn a_failed_check_and_a_missing_step_weigh_more_than_claims() {
         report(Some(done(&[], &["ok"])), &[], killed).verdict(),
         Verdict::ChecksFailed
     );
-    let missing = report(None, &[], exited(101));
+    let missing = report(None, &[], Some(exited(101)));
     assert_eq!(missing.verdict(), Verdict::Incomplete);
     assert_eq!(
         missing.not_done(),
@@ -107,7 +107,7 @@ fn a_failed_check_and_a_missing_step_weigh_more_than_claims() {
         },
         ..done(&[], &["ok"])
     };
-    let failed = report(Some(failed), &[], exited(0));
+    let failed = report(Some(failed), &[], Some(exited(0)));
     assert_eq!(failed.verdict(), Verdict::Incomplete);
     let shown = failed.to_string();
     assert!(
@@ -118,7 +118,7 @@ fn a_failed_check_and_a_missing_step_weigh_more_than_claims() {
 
 #[test]
 fn what_was_not_approved_is_named_and_does_not_spoil_the_rest() {
-    let mut report = report(Some(done(&[], &["ok"])), &[], exited(0));
+    let mut report = report(Some(done(&[], &["ok"])), &[], Some(exited(0)));
     report.deferred.push(key("later"));
     assert_eq!(report.verdict(), Verdict::Done);
     assert_eq!(report.not_done(), [(key("later"), "not approved yet".to_owned())]);

@@ -11,7 +11,9 @@ fn faults(draft: PlanDraft) -> Vec<Violation> {
 }
 
 fn sentences(draft: PlanDraft) -> String {
-    faults(draft).iter().map(|fault| format!("{fault}\n")).collect()
+    faults(draft)
+        .iter()
+        .fold(String::new(), |text, fault| text + &fault.to_string() + "\n")
 }
 
 #[test]
@@ -53,6 +55,28 @@ fn a_field_nobody_knows_is_named_where_it_stands() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("missing field `answer`"), "{error}");
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_named_where_it_stands() {
+    let check = |arguments: serde_json::Value, expected: &str| {
+        assert_eq!(PlanDraft::read(&arguments).unwrap_err().to_string(), expected);
+    };
+    check(json!({"goal": 5}), "goal: invalid type: integer `5`, expected a string");
+    check(
+        json!({"goal": "g", "nodes": [{"key": "a"}, {"key": "b", "files": [null]}]}),
+        "nodes[1].files[0]: invalid type: null, expected a string",
+    );
+    check(
+        json!({"checks": "cargo test"}),
+        "checks: invalid type: string \"cargo test\", expected a sequence",
+    );
+    check(
+        json!({"clarifications": [{"question": "q"}]}),
+        "clarifications[0]: missing field `answer`",
+    );
+    let read = PlanDraft::read(&serde_json::to_value(full_draft()).unwrap());
+    assert_eq!(read.unwrap(), full_draft());
 }
 
 #[test]
