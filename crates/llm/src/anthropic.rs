@@ -7,16 +7,15 @@ mod family;
 mod frame;
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 
-use eventsource_stream::{Event, EventStreamError, Eventsource};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, stream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
-    ErrorKind, Fitted, Model, ModelError, ModelIdentity, ModelSettings, Part, PartStream, Request,
-    SetupError, failure, http,
+    ErrorKind, Fitted, Model, ModelError, ModelIdentity, ModelSettings, Part, PartStream, Request, SetupError, events,
+    failure, http,
 };
 use assembly::Assembly;
 
@@ -60,10 +59,7 @@ impl Anthropic {
 
     fn prepare(&self, request: Request) -> reqwest::RequestBuilder {
         let settings = family::fit(&request.settings).settings;
-        let body = body::body(&Request {
-            settings,
-            ..request
-        });
+        let body = body::body(&Request { settings, ..request });
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if body.pointer("/thinking/budget_tokens").is_some() {
@@ -130,11 +126,9 @@ async fn open(prepared: reqwest::RequestBuilder) -> Result<reqwest::Response, Mo
     })
 }
 
-type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ModelError>>> + Send>>;
-
 /// An answer being read.
 struct Reading {
-    events: Events,
+    events: BoxStream<'static, Result<String, ModelError>>,
     assembly: Assembly,
     status: u16,
     ready: VecDeque<Part>,
@@ -142,19 +136,16 @@ struct Reading {
 }
 
 fn read(answer: reqwest::Response) -> PartStream {
+    let status = answer.status().as_u16();
+    let pieces = http::bounded(answer.bytes_stream(), MOST_ANSWER_BYTES);
     let reading = Reading {
-        status: answer.status().as_u16(),
-        events: http::bounded(answer.bytes_stream(), MOST_ANSWER_BYTES)
-            .eventsource()
-            .boxed(),
+        events: events::events(pieces).boxed(),
         assembly: Assembly::default(),
+        status,
         ready: VecDeque::new(),
         ended: false,
     };
-    stream::unfold(reading, |mut reading| async {
-        Some((reading.next().await?, reading))
-    })
-    .boxed()
+    stream::unfold(reading, |mut reading| async { Some((reading.next().await?, reading)) }).boxed()
 }
 
 impl Reading {
@@ -162,13 +153,9 @@ impl Reading {
     async fn next(&mut self) -> Option<Result<Part, ModelError>> {
         while !self.ended && self.ready.is_empty() {
             let accepted = match self.events.next().await {
-                Some(Ok(event)) => self.assembly.accept(&event.data),
-                Some(Err(EventStreamError::Transport(error))) => Err(error),
-                Some(Err(error)) => Err(ModelError::new(ErrorKind::Malformed, error.to_string())),
-                None => self
-                    .assembly
-                    .end()
-                    .map(|response| vec![Part::Done(response)]),
+                Some(Ok(data)) => self.assembly.accept(&data),
+                Some(Err(error)) => Err(error),
+                None => self.assembly.end().map(|whole| vec![Part::Done(whole)]),
             };
             match accepted {
                 Ok(parts) => self.ready.extend(parts),
@@ -176,8 +163,7 @@ impl Reading {
                     self.ended = true;
                     return Some(Err(ModelError {
                         status: Some(self.status),
-                        partial: self.assembly.partial(),
-                        usage: self.assembly.usage(),
+                        partial: Box::new(self.assembly.partial()),
                         ..error
                     }));
                 }

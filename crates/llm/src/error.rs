@@ -73,11 +73,8 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
-    /// What had arrived before the failure: whole blocks, and the text of a cut one. Cut tool calls
-    /// and unsigned thinking are left out, since neither can be carried on with.
-    pub partial: Vec<Block>,
-    /// Tokens counted before the failure.
-    pub usage: Usage,
+    /// What had arrived before the failure; boxed to keep results small.
+    pub partial: Box<Partial>,
     /// Opaque; goes into the next [`Request::cursor`](crate::Request).
     pub cursor: Option<String>,
 }
@@ -90,11 +87,20 @@ impl ModelError {
             message: message.into(),
             status: None,
             retry_after: None,
-            partial: Vec::new(),
-            usage: Usage::default(),
+            partial: Box::default(),
             cursor: None,
         }
     }
+}
+
+/// The beginning of an answer that never ended; empty when it had not begun.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Partial {
+    /// Whole blocks, and the text of a cut one. Cut tool calls and unsigned thinking are left out,
+    /// since neither can be carried on with.
+    pub blocks: Vec<Block>,
+    /// Tokens counted so far.
+    pub usage: Usage,
 }
 
 /// What sort of failure.

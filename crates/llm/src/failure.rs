@@ -59,14 +59,12 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         .and_then(|count| Duration::try_from_secs_f64(count / 1000.0).ok());
     let asked = milliseconds.or_else(|| {
         let text = text(RETRY_AFTER.as_str())?;
-        match text.parse::<f64>() {
-            Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
-            Err(_) => {
-                let then = httpdate::parse_http_date(text).ok()?;
-                let now = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
-                Some(then.duration_since(now).unwrap_or_default())
-            }
-        }
+        let Ok(seconds) = text.parse::<f64>() else {
+            let then = httpdate::parse_http_date(text).ok()?;
+            let now = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
+            return Some(then.duration_since(now).unwrap_or_default());
+        };
+        Duration::try_from_secs_f64(seconds).ok()
     })?;
     (asked <= LONGEST_WAIT).then_some(asked)
 }
@@ -88,10 +86,7 @@ mod tests {
         let seconds = |count| Some(Duration::from_secs(count));
         assert_eq!(wait(&[("retry-after", "7")]), seconds(7));
         assert_eq!(wait(&[("retry-after", "0")]), seconds(0));
-        assert_eq!(
-            wait(&[("retry-after", "1.5")]),
-            Some(Duration::from_millis(1500))
-        );
+        assert_eq!(wait(&[("retry-after", "1.5")]), Some(Duration::from_millis(1500)));
         assert_eq!(
             wait(&[("retry-after-ms", "250"), ("retry-after", "9")]),
             Some(Duration::from_millis(250))
@@ -116,10 +111,7 @@ mod tests {
         assert_eq!(wait(&[("retry-after", "86401")]), None);
         assert_eq!(wait(&[("retry-after", "soon")]), None);
         // Without the answer's own date nothing can be subtracted.
-        assert_eq!(
-            wait(&[("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT")]),
-            None
-        );
+        assert_eq!(wait(&[("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT")]), None);
         // A senseless first form does not hide a sound second one.
         assert_eq!(
             wait(&[("retry-after-ms", "x"), ("retry-after", "2")]),
@@ -129,8 +121,7 @@ mod tests {
 
     #[test]
     fn a_status_names_its_kind_and_words_decide_the_rest() {
-        let check =
-            |status, words, kind| assert_eq!(kind_of_status(status, words), kind, "{status}");
+        let check = |status, words, kind| assert_eq!(kind_of_status(status, words), kind, "{status}");
         check(401, "", ErrorKind::Auth);
         check(402, "", ErrorKind::Auth);
         check(403, "", ErrorKind::Auth);
@@ -153,10 +144,6 @@ mod tests {
             "input length and `max_tokens` exceed context limit: 1 + 2 > 2",
             ErrorKind::ContextOverflow,
         );
-        check(
-            400,
-            "Output blocked by content filtering policy",
-            ErrorKind::Refused,
-        );
+        check(400, "Output blocked by content filtering policy", ErrorKind::Refused);
     }
 }

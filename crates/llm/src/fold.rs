@@ -88,21 +88,14 @@ pub struct Effective {
 pub fn fold(mode: &str, layers: &[Layer]) -> Result<Effective, SetupError> {
     let places = places(mode, layers);
     let mut origins = BTreeMap::new();
-    let (provider, model) =
-        pair(&places, &mut origins)?.ok_or_else(|| SetupError::NoModel { mode: mode.into() })?;
+    let (provider, model) = pair(&places, &mut origins)?.ok_or_else(|| SetupError::NoModel { mode: mode.into() })?;
     let settings = ModelSettings {
         provider,
         model,
         effort: first(&places, &mut origins, "effort", |table| &table.effort),
-        thinking_budget: first(&places, &mut origins, "thinking_budget", |table| {
-            &table.thinking_budget
-        }),
-        max_output: first(&places, &mut origins, "max_output", |table| {
-            &table.max_output
-        }),
-        temperature: first(&places, &mut origins, "temperature", |table| {
-            &table.temperature
-        }),
+        thinking_budget: first(&places, &mut origins, "thinking_budget", |table| &table.thinking_budget),
+        max_output: first(&places, &mut origins, "max_output", |table| &table.max_output),
+        temperature: first(&places, &mut origins, "temperature", |table| &table.temperature),
     };
     Ok(Effective { settings, origins })
 }

@@ -20,13 +20,12 @@ const MOST_ERROR_BYTES: usize = 64 * 1024;
 /// minutes to build and a process-wide default would be somebody else's to choose.
 pub(crate) fn client() -> Result<reqwest::Client, SetupError> {
     let fault = |problem: &dyn std::fmt::Display| SetupError::Https(problem.to_string());
-    let mut tls =
-        ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| fault(&error))?
-            .with_platform_verifier()
-            .map_err(|error| fault(&error))?
-            .with_no_client_auth();
+    let mut tls = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| fault(&error))?
+        .with_platform_verifier()
+        .map_err(|error| fault(&error))?
+        .with_no_client_auth();
     tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
@@ -51,25 +50,19 @@ pub(crate) fn address(base: &str, version: &str, path: &str) -> Result<reqwest::
         .map_err(|error| fault("…", &error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
         let shown = url.host_str().unwrap_or_default().to_owned();
-        return Err(fault(
-            &shown,
-            "a user name or password does not belong there",
-        ));
+        return Err(fault(&shown, "a user name or password does not belong there"));
     }
     if !matches!(url.scheme(), "http" | "https") {
         return Err(fault(url.as_str(), "expected http or https"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(fault(
-            url.as_str(),
-            "a query or fragment does not belong there",
-        ));
+        return Err(fault(url.as_str(), "a query or fragment does not belong there"));
     }
     let stem = url.path().trim_end_matches('/');
-    let stem = stem
-        .strip_suffix(version)
-        .unwrap_or(stem)
-        .trim_end_matches('/');
+    let stem = match stem.rsplit_once('/') {
+        Some((before, last)) if last == version => before,
+        _ => stem,
+    };
     let whole = format!("{stem}/{version}/{path}");
     url.set_path(&whole);
     Ok(url)

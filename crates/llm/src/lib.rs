@@ -6,16 +6,12 @@
 //! handed in. A failure is the last item of a stream, never a panic.
 #![cfg_attr(
     test,
-    allow(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::panic
-    )
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
 pub mod anthropic;
 mod error;
+mod events;
 mod failure;
 mod fold;
 mod http;
@@ -26,7 +22,7 @@ mod response;
 pub mod scripted;
 mod settings;
 
-pub use error::{ErrorKind, ModelError, SetupError};
+pub use error::{ErrorKind, ModelError, Partial, SetupError};
 pub use fold::{DEFAULT_TABLE, Effective, Given, Layer, Origin, Table, fold};
 pub use message::{Block, Message, ResultPart, Role, ToolCall};
 pub use model::{Model, ModelIdentity, Part, PartStream};

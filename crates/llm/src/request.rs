@@ -166,21 +166,9 @@ mod tests {
             context: RequestContext::default(),
         };
         let size = request.size();
-        assert_eq!(
-            size.system,
-            Size {
-                bytes: 5,
-                tokens: 2
-            }
-        );
+        assert_eq!(size.system, Size { bytes: 5, tokens: 2 });
         // "ab" + "cd" + {"type":"object"}
-        assert_eq!(
-            size.tools,
-            Size {
-                bytes: 21 - 2,
-                tokens: 5
-            }
-        );
+        assert_eq!(size.tools, Size { bytes: 21, tokens: 6 });
         assert_eq!(
             size.messages,
             Size {
@@ -188,12 +176,6 @@ mod tests {
                 tokens: 4
             }
         );
-        assert_eq!(
-            size.total(),
-            Size {
-                bytes: 39,
-                tokens: 12
-            }
-        );
+        assert_eq!(size.total(), Size { bytes: 39, tokens: 12 });
     }
 }

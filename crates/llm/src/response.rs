@@ -41,18 +41,20 @@ pub enum StopReason {
 }
 
 /// Tokens by kind. The kinds do not overlap: input from a cache is not part of `input`.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Usage {
     /// Input read in full.
+    #[serde(alias = "input_tokens")]
     pub input: u64,
     /// Output, thinking included.
+    #[serde(alias = "output_tokens")]
     pub output: u64,
     /// Input read from a cache.
+    #[serde(alias = "cache_read_tokens")]
     pub cache_read: u64,
     /// Input written to a cache.
+    #[serde(alias = "cache_write_tokens")]
     pub cache_write: u64,
 }
 

@@ -12,8 +12,8 @@ mod format;
 use futures_util::{StreamExt, stream};
 
 use crate::{
-    Block, ErrorKind, Model, ModelError, ModelIdentity, Part, PartStream, Request, Response,
-    SetupError, StopReason, ToolCall, failure,
+    Block, ErrorKind, Model, ModelError, ModelIdentity, Part, PartStream, Partial, Request, Response, SetupError,
+    StopReason, ToolCall, failure,
 };
 use cursor::Cursor;
 use format::{Entry, Turn};
@@ -47,10 +47,7 @@ impl Scripted {
     fn answer(&self, request: &Request) -> Vec<Result<Part, ModelError>> {
         let mut cursor = Cursor::resume(request.cursor.as_deref(), &self.digest);
         cursor.enter(request.entering.as_deref(), &request.context, &self.entries);
-        let Some((place, entry)) = cursor
-            .current
-            .and_then(|place| Some((place, self.entries.get(place)?)))
-        else {
+        let Some((place, entry)) = cursor.current.and_then(|place| Some((place, self.entries.get(place)?))) else {
             return vec![Err(ModelError {
                 cursor: Some(cursor.save()),
                 ..expectation::no_entry(&request.context, &self.entries)
@@ -73,12 +70,7 @@ impl Scripted {
         self.play(turn, (place, number), cursor.save())
     }
 
-    fn play(
-        &self,
-        turn: Turn,
-        (place, number): (usize, usize),
-        cursor: String,
-    ) -> Vec<Result<Part, ModelError>> {
+    fn play(&self, turn: Turn, (place, number): (usize, usize), cursor: String) -> Vec<Result<Part, ModelError>> {
         let digest = self.digest.get(..6).unwrap_or_default();
         let calls = turn
             .tool_calls
@@ -127,14 +119,13 @@ impl Scripted {
                     None => "the script drops the connection".into(),
                 });
                 Err(ModelError {
-                    kind: error.status.map_or(ErrorKind::Dropped, |status| {
-                        failure::kind_of_status(status, &message)
-                    }),
+                    kind: error
+                        .status
+                        .map_or(ErrorKind::Dropped, |status| failure::kind_of_status(status, &message)),
                     message,
                     status: error.status,
                     retry_after: error.retry_after.map(std::time::Duration::from_secs),
-                    partial: blocks,
-                    usage,
+                    partial: Box::new(Partial { blocks, usage }),
                     cursor: Some(cursor),
                 })
             }

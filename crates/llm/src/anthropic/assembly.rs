@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::PROVIDER;
 use super::frame::{Delta, Frame};
-use crate::{Block, ErrorKind, ModelError, Part, Response, StopReason, ToolCall, Usage};
+use crate::{Block, ErrorKind, ModelError, Part, Partial, Response, StopReason, ToolCall, Usage};
 
 /// An answer so far.
 #[derive(Debug, Default)]
@@ -46,8 +46,8 @@ enum Content {
 impl Assembly {
     /// Takes the data of one event. The last part of a whole answer is [`Part::Done`].
     pub(crate) fn accept(&mut self, data: &str) -> Result<Vec<Part>, ModelError> {
-        let frame = serde_json::from_str(data)
-            .map_err(|error| malformed(format!("an event that cannot be read: {error}")))?;
+        let frame =
+            serde_json::from_str(data).map_err(|error| malformed(format!("an event that cannot be read: {error}")))?;
         match frame {
             Frame::MessageStart { message } => {
                 if self.model.is_some() {
@@ -57,10 +57,7 @@ impl Assembly {
                 self.model = Some(message.model);
                 Ok(Vec::new())
             }
-            Frame::ContentBlockStart {
-                index,
-                content_block,
-            } => self.begin(index, content_block),
+            Frame::ContentBlockStart { index, content_block } => self.begin(index, content_block),
             Frame::ContentBlockDelta { index, delta } => self.grow(index, delta),
             Frame::ContentBlockStop { index } => {
                 self.open_block(index)?.close()?;
@@ -104,20 +101,18 @@ impl Assembly {
     }
 
     /// What of an answer that failed can be carried on with.
-    pub(crate) fn partial(&self) -> Vec<Block> {
-        self.blocks
+    pub(crate) fn partial(&self) -> Partial {
+        let blocks = self
+            .blocks
             .values()
             .filter(|block| match &block.content {
                 Content::Text(text) => !text.is_empty(),
                 Content::Call { .. } | Content::Native { .. } => block.closed,
             })
             .map(Growing::block)
-            .collect()
-    }
-
-    /// Tokens counted so far.
-    pub(crate) fn usage(&self) -> Usage {
-        self.usage
+            .collect();
+        let usage = self.usage;
+        Partial { blocks, usage }
     }
 
     fn begin(&mut self, index: u64, value: Value) -> Result<Vec<Part>, ModelError> {
@@ -136,9 +131,7 @@ impl Assembly {
             "tool_use" => {
                 let (id, name) = (text("id").to_owned(), text("name").to_owned());
                 if id.is_empty() {
-                    return Err(malformed(format!(
-                        "the tool call in block {index} has no id"
-                    )));
+                    return Err(malformed(format!("the tool call in block {index} has no id")));
                 }
                 let part = Part::CallStarted {
                     id: id.clone(),
@@ -175,10 +168,7 @@ impl Assembly {
             }
             (Content::Call { id, pieces, .. }, Delta::InputJsonDelta { partial_json }) => {
                 pieces.push_str(&partial_json);
-                shown(partial_json, |text| Part::CallArguments {
-                    id: id.clone(),
-                    text,
-                })
+                shown(partial_json, |text| Part::CallArguments { id: id.clone(), text })
             }
             (Content::Native { value, .. }, Delta::ThinkingDelta { thinking }) => {
                 append(value, "thinking", &thinking);

@@ -50,9 +50,7 @@ fn thinking(settings: &ModelSettings) -> Option<Value> {
     }
     match settings.effort {
         Some(Effort::None) if family.can_disable => Some(json!({"type": "disabled"})),
-        Some(_) if adaptive_effort(settings).is_some() => {
-            Some(json!({"type": "adaptive", "display": "summarized"}))
-        }
+        Some(_) if adaptive_effort(settings).is_some() => Some(json!({"type": "adaptive", "display": "summarized"})),
         _ => None,
     }
 }

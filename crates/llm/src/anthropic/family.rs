@@ -22,13 +22,7 @@ pub(crate) struct Family {
 
 const ADAPTIVE: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
 const ADAPTIVE_MAX: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
-const ADAPTIVE_ALL: &[Effort] = &[
-    Effort::Low,
-    Effort::Medium,
-    Effort::High,
-    Effort::XHigh,
-    Effort::Max,
-];
+const ADAPTIVE_ALL: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
 
 /// Other servers that speak the protocol: what the protocol has had from its beginning.
 const FOREIGN: Family = family("", None);
@@ -173,7 +167,13 @@ fn fit_thinking(fitted: &mut Fitted, family: &Family) {
             fitted.set_budget(None, "the model takes no thinking budget");
         }
         Some(budget) if budget < SMALLEST_BUDGET => {
-            fitted.set_budget(None, "a budget below 1024 tokens is not accepted");
+            let reason = "a budget below 1024 tokens is not accepted";
+            fitted.set_budget(None, reason);
+            if let Some(effort) = fitted.settings.effort.filter(|_| family.efforts.is_empty()) {
+                // The budget was stronger than the word, which must not bring back another one.
+                fitted.settings.effort = Some(Effort::None);
+                fitted.note("effort", effort.word().into(), "none".into(), reason);
+            }
         }
         _ => {}
     }
@@ -184,9 +184,7 @@ fn fit_effort(fitted: &mut Fitted, family: &Family) {
         return;
     };
     let (used, reason) = match (asked, family.effort(asked)) {
-        (Effort::None, weakest) if !family.can_disable => {
-            (weakest, "the model cannot be told not to think")
-        }
+        (Effort::None, weakest) if !family.can_disable => (weakest, "the model cannot be told not to think"),
         (Effort::None, _) => (Some(Effort::None), ""),
         (_, Some(used)) => (Some(used), "the model does not know the word"),
         // The word has become a budget.
@@ -203,6 +201,5 @@ fn fit_effort(fitted: &mut Fitted, family: &Family) {
 /// True when settings that were fitted make a model of `family` think.
 fn thinks(settings: &ModelSettings, family: &Family) -> bool {
     settings.thinking_budget.is_some()
-        || (!family.efforts.is_empty()
-            && settings.effort.is_some_and(|effort| effort != Effort::None))
+        || (!family.efforts.is_empty() && settings.effort.is_some_and(|effort| effort != Effort::None))
 }

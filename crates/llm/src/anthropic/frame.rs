@@ -45,10 +45,7 @@ pub(crate) struct Start {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(
-    clippy::enum_variant_names,
-    reason = "the names are the protocol's own"
-)]
+#[expect(clippy::enum_variant_names, reason = "the names are the protocol's own")]
 pub(crate) enum Delta {
     TextDelta {
         text: String,
@@ -74,21 +71,22 @@ pub(crate) struct Ending {
 /// Tokens counted so far. A later count replaces an earlier one, a missing one does not.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Count {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
+    #[serde(rename = "input_tokens")]
+    input: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    output: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_write: Option<u64>,
 }
 
 impl Count {
     pub(crate) fn apply(&self, usage: &mut Usage) {
-        let replace = |target: &mut u64, counted: Option<u64>| {
-            *target = counted.unwrap_or(*target);
-        };
-        replace(&mut usage.input, self.input_tokens);
-        replace(&mut usage.output, self.output_tokens);
-        replace(&mut usage.cache_read, self.cache_read_input_tokens);
-        replace(&mut usage.cache_write, self.cache_creation_input_tokens);
+        usage.input = self.input.unwrap_or(usage.input);
+        usage.output = self.output.unwrap_or(usage.output);
+        usage.cache_read = self.cache_read.unwrap_or(usage.cache_read);
+        usage.cache_write = self.cache_write.unwrap_or(usage.cache_write);
     }
 }
 

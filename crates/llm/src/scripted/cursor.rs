@@ -39,19 +39,15 @@ impl Cursor {
     /// Takes the first unused entry that fits, once for each entering message. When none fits the
     /// current entry goes on. A request that enters nothing begins with an entry that fits, too,
     /// when there is no current one.
-    pub(crate) fn enter(
-        &mut self,
-        entering: Option<&str>,
-        context: &RequestContext,
-        entries: &[Entry],
-    ) {
+    pub(crate) fn enter(&mut self, entering: Option<&str>, context: &RequestContext, entries: &[Entry]) {
         let enters = entering.is_some_and(|id| self.entered.as_deref() != Some(id));
         if !enters && self.current.is_some() {
             return;
         }
-        let found = entries.iter().enumerate().position(|(place, entry)| {
-            !self.used.contains(&place) && fits(&entry.matches, context)
-        });
+        let found = entries
+            .iter()
+            .enumerate()
+            .position(|(place, entry)| !self.used.contains(&place) && fits(&entry.matches, context));
         if let Some(place) = found {
             self.used.push(place);
             self.current = Some(place);
@@ -64,9 +60,8 @@ impl Cursor {
 }
 
 fn fits(wanted: &Match, found: &RequestContext) -> bool {
-    let equal = |wanted: &Option<String>, found: Option<&str>| {
-        wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
-    };
+    let equal =
+        |wanted: &Option<String>, found: Option<&str>| wanted.as_deref().is_none_or(|wanted| found == Some(wanted));
     equal(&wanted.mode, Some(&found.mode))
         && equal(&wanted.agent, found.agent.as_deref())
         && equal(&wanted.step, found.step.as_deref())

@@ -5,26 +5,16 @@ use crate::{Block, ErrorKind, ModelError, Request, RequestContext, ResultPart};
 
 /// Every way `request` differs from what is expected, as lines of expected and found.
 pub(crate) fn differences(expected: &Expect, request: &Request) -> Vec<String> {
-    let offered = request
-        .tools
-        .iter()
-        .map(|tool| tool.name.as_str())
-        .collect::<Vec<_>>();
+    let offered = request.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>();
     let mut lines = Vec::new();
     if let Some(mode) = &expected.mode
         && *mode != request.context.mode
     {
-        lines.push(format!(
-            "mode: expected `{mode}`, found `{}`",
-            request.context.mode
-        ));
+        lines.push(format!("mode: expected `{mode}`, found `{}`", request.context.mode));
     }
     for name in &expected.tools_include {
         if !offered.contains(&name.as_str()) {
-            lines.push(format!(
-                "tools_include: expected `{name}`, found {}",
-                listed(&offered)
-            ));
+            lines.push(format!("tools_include: expected `{name}`, found {}", listed(&offered)));
         }
     }
     for name in &expected.tools_exclude {
@@ -64,10 +54,7 @@ pub(crate) fn no_entry(context: &RequestContext, entries: &[Entry]) -> ModelErro
         agent: context.agent.clone(),
         step: context.step.clone(),
     };
-    let wanted = entries
-        .iter()
-        .map(|entry| labels(&entry.matches))
-        .collect::<Vec<_>>();
+    let wanted = entries.iter().map(|entry| labels(&entry.matches)).collect::<Vec<_>>();
     ModelError::new(
         ErrorKind::Expectation,
         format!(
@@ -79,14 +66,10 @@ pub(crate) fn no_entry(context: &RequestContext, entries: &[Entry]) -> ModelErro
 }
 
 fn labels(labels: &Match) -> String {
-    let given = [
-        ("mode", &labels.mode),
-        ("agent", &labels.agent),
-        ("step", &labels.step),
-    ]
-    .into_iter()
-    .filter_map(|(key, value)| value.as_ref().map(|value| format!("{key} `{value}`")))
-    .collect::<Vec<_>>();
+    let given = [("mode", &labels.mode), ("agent", &labels.agent), ("step", &labels.step)]
+        .into_iter()
+        .filter_map(|(key, value)| value.as_ref().map(|value| format!("{key} `{value}`")))
+        .collect::<Vec<_>>();
     if given.is_empty() {
         "anything".into()
     } else {

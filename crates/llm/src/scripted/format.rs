@@ -155,9 +155,7 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Entry>, SetupError> 
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let script: Script = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| fault(error.path().to_string(), error.inner().to_string()))?;
-    reader
-        .end()
-        .map_err(|error| fault(".".into(), error.to_string()))?;
+    reader.end().map_err(|error| fault(".".into(), error.to_string()))?;
     match script {
         Script {
             turns: Some(turns),
@@ -181,9 +179,6 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Vec<Entry>, SetupError> 
             "expect".into(),
             "with `runs`, each entry states its own `expect`".into(),
         )),
-        _ => Err(fault(
-            ".".into(),
-            "a script has either `turns` or `runs`".into(),
-        )),
+        _ => Err(fault(".".into(), "a script has either `turns` or `runs`".into())),
     }
 }
