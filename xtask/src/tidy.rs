@@ -1,0 +1,95 @@
+//! The house rules that no compiler checks. Each check is a function from what is read once here to sentences, one a
+//! violation; nothing is mended here.
+
+mod arrows;
+mod attributes;
+mod faults;
+mod files;
+mod guides;
+mod judge;
+mod libraries;
+mod places;
+mod plants;
+mod settings;
+
+use anyhow::{Context, bail};
+
+use self::settings::Settings;
+use crate::checkout::Checkout;
+use crate::workspace::Workspace;
+use crate::{codegen, program};
+
+/// Runs every check, cheap ones first, and fails when one of them found something.
+pub(crate) fn run(checkout: &Checkout) -> anyhow::Result<()> {
+    let problems = [read(checkout)?, execute(checkout)?].concat();
+    for problem in &problems {
+        println!("tidy: {problem}");
+    }
+    if problems.is_empty() {
+        println!("tidy: nothing to mend");
+        Ok(())
+    } else {
+        bail!("tidy found {} to mend", counted(problems.len()))
+    }
+}
+
+/// What can be seen by reading.
+fn read(checkout: &Checkout) -> anyhow::Result<Vec<String>> {
+    let pages = checkout.pages()?;
+    let workspace = Workspace::read(checkout)?;
+    let settings = Settings::read(checkout)?;
+    let architecture =
+        std::fs::read_to_string(checkout.at("docs/ARCHITECTURE.md")).context("cannot read docs/ARCHITECTURE.md")?;
+    for note in files::notes(&pages, &settings) {
+        println!("note: {note}");
+    }
+    let stale = codegen::stale_paths(checkout)?;
+    Ok([
+        arrows::check(&workspace),
+        faults::check(&workspace),
+        libraries::check(&workspace, &architecture),
+        files::check(&pages, &settings),
+        attributes::check(&pages, &settings),
+        judge::check(&pages),
+        guides::check(&pages),
+        places::check(&pages, checkout.root()),
+        stale
+            .into_iter()
+            .map(|path| format!("{path} is stale: run `cargo xtask codegen`"))
+            .collect(),
+    ]
+    .concat())
+}
+
+/// What needs a compiler.
+fn execute(checkout: &Checkout) -> anyhow::Result<Vec<String>> {
+    let mut problems = plants::check(checkout)?;
+    let cargo = |arguments: &[&str]| program::show(program::cargo().args(arguments).current_dir(checkout.root()));
+    let results = [
+        cargo(&["fmt", "--all", "--check"]),
+        cargo(&[
+            "clippy",
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ]),
+    ];
+    problems.extend(
+        results
+            .into_iter()
+            .filter_map(Result::err)
+            .map(|error| format!("{error:#}")),
+    );
+    Ok(problems)
+}
+
+fn counted(things: usize) -> String {
+    if things == 1 {
+        "one thing".to_owned()
+    } else {
+        format!("{things} things")
+    }
+}
