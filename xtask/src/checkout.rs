@@ -72,7 +72,9 @@ impl Page {
 
     /// Whether it is Rust.
     pub(crate) fn is_rust(&self) -> bool {
-        self.path.ends_with(".rs")
+        Path::new(&self.path)
+            .extension()
+            .is_some_and(|extension| extension == "rs")
     }
 
     /// Whether all of it is test code.

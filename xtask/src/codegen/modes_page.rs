@@ -44,8 +44,11 @@ fn spec(mode: Mode) -> anyhow::Result<RunSpec> {
     Ok(run_spec(recipe, &Built::everything())?)
 }
 
+/// What a row is called, and what it says of a profile.
+type Fact = (&'static str, fn(&Profile) -> String);
+
 fn overview() -> String {
-    let facts: [(&str, fn(&Profile) -> String); 12] = [
+    let facts: [Fact; 12] = [
         ("is for", |profile| profile.intent.to_owned()),
         ("delivers", |profile| profile.deliverable.to_owned()),
         ("chosen by", |profile| {

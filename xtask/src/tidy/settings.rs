@@ -58,12 +58,15 @@ mod tests {
         let settings: Settings = toml::from_str(whole).unwrap();
         assert_eq!(settings.long[0].since.to_string(), "2030-01-02");
         for part in ["file", "since", "reason"] {
-            let less: String = whole
-                .lines()
-                .filter(|line| !line.starts_with(part))
-                .map(|line| format!("{line}\n"))
-                .collect();
-            assert!(toml::from_str::<Settings>(&less).is_err(), "without {part}");
+            let less: Vec<&str> = whole.lines().filter(|line| !line.starts_with(part)).collect();
+            assert!(
+                toml::from_str::<Settings>(&less.join(
+                    "
+"
+                ))
+                .is_err(),
+                "without {part}"
+            );
         }
         assert!(toml::from_str::<Settings>("[[lifted]]\nfile = 'a.rs'\nreason = 'x'\nroom = 'b'\n").is_err());
     }
