@@ -1,1 +1,32 @@
-//! Not built yet.
+//! Git: reading, staging, committing, snapshots of a dirty tree and what changed between two.
+//!
+//! *Invariant*: git runs only through `git`, inside the walls, on a git directory of our own making
+//! that borrows objects and references of the real one: no configuration, hook, attribute or
+//! alternate of a repository is ever loaded. *Invariant*: reading changes nothing, the index
+//! included. Knows no mode, tool, run or plan but the trailers it writes.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
+
+mod checkout;
+mod error;
+mod git;
+mod identity;
+mod land;
+mod read;
+mod revision;
+mod settings;
+mod snapshot;
+mod write;
+
+pub use checkout::Checkout;
+pub use error::RepoError;
+pub use git::Git;
+pub use identity::{Identity, identity};
+pub use land::{StepCommit, commit_step};
+pub use read::{Read, ReadOutput, read};
+pub use revision::{Head, head};
+pub use snapshot::{Change, ChangedPath, Snapshot, changed_between, snapshot};
+pub use write::{Committed, commit, stage};

@@ -122,7 +122,11 @@ pub(crate) fn build(
         layers.bind(Rank::Mount, mount.access, &mount.source, &mount.target);
         match mount.access {
             Access::ReadOnly => order.sealed.push(mount.target.clone()),
-            Access::ReadWrite => order.writable.push(mount.target.clone()),
+            Access::ReadWrite => {
+                // It lies on top of what was sealed at the same path.
+                order.sealed.retain(|sealed| *sealed != mount.target);
+                order.writable.push(mount.target.clone());
+            }
         }
     }
     for (number, file) in places.files.iter().enumerate() {
@@ -230,14 +234,16 @@ fn worktree(
     layers: &mut Layers,
     order: &mut Order,
 ) -> Result<(), SandboxError> {
+    let sealed = places.sealed.contains(&places.worktree);
     let (access, destination) = match containment.worktree() {
-        Posture::ReadOnly => (Access::ReadOnly, &mut order.sealed),
-        Posture::Writable => (Access::ReadWrite, &mut order.writable),
+        Posture::Writable if !sealed => (Access::ReadWrite, &mut order.writable),
+        Posture::ReadOnly | Posture::Writable => (Access::ReadOnly, &mut order.sealed),
     };
     destination.push(places.worktree.clone());
     layers.bind(Rank::Worktree, access, &places.worktree, &places.worktree);
     let repositories = survey.git.keys().filter(|_| access == Access::ReadWrite);
-    for path in repositories.chain(&places.sealed) {
+    let named = places.sealed.iter().filter(|path| **path != places.worktree);
+    for path in repositories.chain(named) {
         let Ok(metadata) = fs::symlink_metadata(path) else {
             continue;
         };

@@ -1,0 +1,222 @@
+//! A dirty worktree kept as a tree: base commit plus uncommitted and untracked files, written to an
+//! object folder of ours. The user's `.git`, references and index are not touched. Files are taken
+//! byte by byte: no filter, no line-end conversion.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::git::{Operation, Writes};
+use crate::revision::head;
+use crate::{Checkout, Git, RepoError};
+
+/// A worktree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The commit that was checked out; none on a branch without one.
+    pub base: Option<String>,
+    /// The tree of everything that is not ignored. Its objects are in the store or the repository.
+    pub tree: String,
+    /// What differs from the base.
+    pub changed: Vec<ChangedPath>,
+}
+
+/// How a path differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is only in the later one.
+    Added,
+    /// Its content or mode differs.
+    Modified,
+    /// It is only in the earlier one.
+    Deleted,
+}
+
+/// A path that differs between two trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedPath {
+    /// Beneath the worktree.
+    pub path: PathBuf,
+    /// How.
+    pub change: Change,
+    /// The id of the later content; none if deleted.
+    pub content: Option<String>,
+}
+
+/// Takes a snapshot. `store` is a folder of ours, private to this checkout and outside of it; it
+/// keeps the objects and an index that makes the next snapshot cheap. One at a time a store.
+pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Snapshot, RepoError> {
+    let store = prepare(store)?;
+    let base = head(git, checkout).await?.id;
+    let mut start: Vec<OsString> = vec!["read-tree".into()];
+    match &base {
+        // Merging keeps what is known of files that did not change.
+        Some(id) if store.join("index").exists() => start.extend(["-m".into(), id.into()]),
+        Some(id) => start.push(id.into()),
+        None => start.push("--empty".into()),
+    }
+    run(git, checkout, &store, start, Vec::new()).await?;
+    // Compares contents without writing them, so that only changed files become objects of ours.
+    let refresh = ["update-index", "-q", "--refresh"].map(OsString::from);
+    let refresh = operation(checkout, &store, refresh.to_vec(), Vec::new());
+    git.attempt_in(&git.scratch(), refresh).await?;
+
+    let list = [
+        "ls-files",
+        "-z",
+        "--modified",
+        "--deleted",
+        "--others",
+        "--exclude-standard",
+    ];
+    let listed = run(git, checkout, &store, list.map(OsString::from).to_vec(), Vec::new()).await?;
+    let update = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
+    run(
+        git,
+        checkout,
+        &store,
+        update.map(OsString::from).to_vec(),
+        files_only(&listed),
+    )
+    .await?;
+    let tree = run(git, checkout, &store, vec!["write-tree".into()], Vec::new()).await?;
+    let tree = String::from_utf8_lossy(&tree).trim().to_owned();
+    let earlier = base.as_deref().unwrap_or(checkout.settings.empty_tree());
+    let changed = compare(git, checkout, &store, earlier, &tree).await?;
+    Ok(Snapshot { base, tree, changed })
+}
+
+/// What differs between two snapshots of the same store, by path.
+pub async fn changed_between(
+    git: &Git,
+    checkout: &Checkout,
+    store: &Path,
+    earlier: &Snapshot,
+    later: &Snapshot,
+) -> Result<Vec<ChangedPath>, RepoError> {
+    compare(git, checkout, &prepare(store)?, &earlier.tree, &later.tree).await
+}
+
+fn prepare(store: &Path) -> Result<PathBuf, RepoError> {
+    fs::create_dir_all(store.join("objects"))
+        .and_then(|()| store.canonicalize())
+        .map_err(|source| RepoError::File {
+            path: store.to_owned(),
+            source,
+        })
+}
+
+/// Git lists a repository within the worktree as a folder: it is somebody else's and left out.
+pub(crate) fn files_only(listed: &[u8]) -> Vec<u8> {
+    let mut names: Vec<&[u8]> = listed
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty() && !name.ends_with(b"/"))
+        .collect();
+    // A deleted file is listed as modified too.
+    names.sort_unstable();
+    names.dedup();
+    names
+        .into_iter()
+        .flat_map(|name| name.iter().copied().chain([0]))
+        .collect()
+}
+
+fn operation<'a>(checkout: &'a Checkout, store: &Path, arguments: Vec<OsString>, stdin: Vec<u8>) -> Operation<'a> {
+    Operation {
+        writes: Writes::Store(store.to_owned()),
+        stdin,
+        ..Operation::read(checkout, "keep the state of the worktree", arguments)
+    }
+}
+
+async fn run(
+    git: &Git,
+    checkout: &Checkout,
+    store: &Path,
+    arguments: Vec<OsString>,
+    stdin: Vec<u8>,
+) -> Result<Vec<u8>, RepoError> {
+    let finished = git.run(operation(checkout, store, arguments, stdin)).await?;
+    if finished.stdout.dropped > 0 {
+        return Err(RepoError::Git {
+            doing: "list so many files",
+            exit: 0,
+        });
+    }
+    Ok(finished.stdout.bytes)
+}
+
+async fn compare(
+    git: &Git,
+    checkout: &Checkout,
+    store: &Path,
+    earlier: &str,
+    later: &str,
+) -> Result<Vec<ChangedPath>, RepoError> {
+    let arguments = [
+        "diff-tree",
+        "-r",
+        "-z",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        earlier,
+        later,
+    ];
+    let raw = run(git, checkout, store, arguments.map(OsString::from).to_vec(), Vec::new()).await?;
+    Ok(parse(&raw))
+}
+
+/// Pairs of `:MODE MODE ID ID LETTER` and a path, each ended by NUL.
+fn parse(raw: &[u8]) -> Vec<ChangedPath> {
+    let mut fields = raw.split(|byte| *byte == 0);
+    let mut changed = Vec::new();
+    while let (Some(facts), Some(path)) = (fields.next(), fields.next()) {
+        let facts = String::from_utf8_lossy(facts);
+        let mut facts = facts.split(' ').skip(3);
+        let (Some(content), Some(letter)) = (facts.next(), facts.next()) else {
+            break;
+        };
+        let change = match letter {
+            "A" => Change::Added,
+            "D" => Change::Deleted,
+            _ => Change::Modified,
+        };
+        changed.push(ChangedPath {
+            path: std::ffi::OsStr::from_bytes(path).into(),
+            change,
+            content: (change != Change::Deleted).then(|| content.to_owned()),
+        });
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_differences_are_parsed() {
+        let raw = b":000000 100644 0000 abcd A\0a b\0:100644 000000 abcd 0000 D\0c\0:100644 100755 ab ab M\0d\0";
+        let changed = parse(raw);
+        let seen: Vec<_> = changed
+            .iter()
+            .map(|one| (one.path.to_str().unwrap(), one.change, one.content.as_deref()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("a b", Change::Added, Some("abcd")),
+                ("c", Change::Deleted, None),
+                ("d", Change::Modified, Some("ab"))
+            ]
+        );
+    }
+
+    #[test]
+    fn folders_and_doubles_are_left_out() {
+        assert_eq!(files_only(b"b\0a\0vendor/other/\0b\0"), b"a\0b\0");
+        assert_eq!(files_only(b""), b"");
+    }
+}
