@@ -50,9 +50,10 @@ impl Anthropic {
             provider: PROVIDER.into(),
         })?;
         key.set_sensitive(true);
+        let address = http::address(base_url, "v1", "messages")?;
         Ok(Self {
-            client: http::client()?,
-            address: http::address(base_url, "v1", "messages")?,
+            client: http::client(&address)?,
+            address,
             headers: HeaderMap::from_iter([(VERSION_HEADER, VERSION), (KEY_HEADER, key)]),
         })
     }

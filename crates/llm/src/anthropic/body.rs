@@ -196,3 +196,92 @@ fn break_cache_after(block: &mut Value) {
         object.insert("cache_control".into(), json!({"type": "ephemeral"}));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{RequestContext, ToolCall};
+
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof!["[a-z]{1,3}", Just(String::new()), Just(" \n".into())]
+    }
+
+    fn written_by_a_person() -> impl Strategy<Value = Block> {
+        prop_oneof![
+            text().prop_map(Block::Text),
+            (text(), any::<bool>()).prop_map(|(text, is_error)| Block::ToolResult {
+                call_id: "c.1".into(),
+                content: vec![ResultPart::Text(text)],
+                is_error,
+            }),
+        ]
+    }
+
+    fn written_by_a_model() -> impl Strategy<Value = Block> {
+        prop_oneof![
+            text().prop_map(Block::Text),
+            text().prop_map(|arguments_text| Block::ToolCall(ToolCall {
+                id: "c.1".into(),
+                name: "tool".into(),
+                arguments_text,
+            })),
+            prop::sample::select(vec![PROVIDER, "another"]).prop_map(|provider| Block::Native {
+                provider: provider.into(),
+                value: json!({"type": "thinking", "thinking": "", "signature": "s"}),
+            }),
+        ]
+    }
+
+    fn any_messages() -> impl Strategy<Value = Vec<Message>> {
+        let message = prop_oneof![
+            prop::collection::vec(written_by_a_person(), 0..4).prop_map(Message::user),
+            prop::collection::vec(written_by_a_model(), 0..4).prop_map(Message::assistant),
+        ];
+        prop::collection::vec(message, 0..8)
+    }
+
+    fn is_result(block: &Value) -> bool {
+        block["type"] == "tool_result"
+    }
+
+    proptest! {
+        /// Whatever a conversation holds, the protocol accepts its shape.
+        #[test]
+        fn bodies_have_a_shape_the_protocol_accepts(messages in any_messages()) {
+            let request = Request {
+                system: "s".into(),
+                tools: vec![ToolSpec { name: "t".into(), description: "d".into(), schema: json!({}) }],
+                messages,
+                settings: ModelSettings::new(PROVIDER, "m"),
+                cursor: None,
+                entering: None,
+                context: RequestContext::default(),
+            };
+            let body = body(&request);
+            let turns = body["messages"].as_array().unwrap();
+            for pair in turns.windows(2) {
+                prop_assert_ne!(&pair[0]["role"], &pair[1]["role"]);
+            }
+            for turn in turns {
+                let blocks = turn["content"].as_array().unwrap();
+                prop_assert!(!blocks.is_empty());
+                if turn["role"] == "user" {
+                    prop_assert!(blocks.is_sorted_by_key(|block| !is_result(block)));
+                }
+                for block in blocks {
+                    prop_assert_ne!(block["text"].as_str().map(str::trim), Some(""));
+                    prop_assert!(block["type"] != "tool_use" || block["input"].is_object());
+                    let empty_error = block["is_error"] == true && block["content"] == json!([]);
+                    prop_assert!(!empty_error);
+                    let marked_thinking = block["type"] == "thinking" && !block["cache_control"].is_null();
+                    prop_assert!(!marked_thinking);
+                }
+            }
+            // The protocol takes four breakpoints at most.
+            let breakpoints = body.to_string().matches("cache_control").count();
+            prop_assert!(breakpoints <= 4, "{} breakpoints", breakpoints);
+        }
+    }
+}

@@ -9,7 +9,11 @@ use crate::{SetupError, Usage};
 /// A scripted model's file: either `turns`, or `runs` with an entry for each run or step.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(title = "Stance model script")]
+#[schemars(
+    title = "Stance model script",
+    extend("oneOf" = [{"required": ["turns"]}, {"required": ["runs"]}]),
+    extend("dependentRequired" = {"expect": ["turns"]})
+)]
 struct Script {
     /// Answers to model requests, in order. When they run out the answer is an empty final
     /// message.

@@ -141,7 +141,7 @@ async fn frames_that_come_twice_or_out_of_turn() {
     };
     check(&[begin(), begin()], "the answer begins twice").await;
     check(&[begin(), open.clone(), open.clone()], "block 0 begins twice").await;
-    check(&[open.clone()], "a block before the answer begins").await;
+    check(std::slice::from_ref(&open), "a block before the answer begins").await;
     check(&[begin(), text(3, "x")], "block 3 is not open").await;
     check(&[begin(), open.clone(), close(0), text(0, "x")], "block 0 is not open").await;
     check(&[begin(), open.clone(), close(0), close(0)], "block 0 is not open").await;

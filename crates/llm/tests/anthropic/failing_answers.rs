@@ -139,12 +139,12 @@ fn base_urls_requests_cannot_be_sent_to() {
 
 #[test]
 fn a_key_no_header_can_carry_is_refused_and_not_shown() {
-    let error = Anthropic::new("https://host", &SecretString::from("se\ncret")).unwrap_err();
+    let error = Anthropic::new("http://host", &SecretString::from("se\ncret")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the API key for `anthropic` has characters that cannot be sent"
     );
-    let model = Anthropic::new("https://host", &SecretString::from(KEY)).unwrap();
+    let model = Anthropic::new("http://host", &SecretString::from(KEY)).unwrap();
     assert!(!format!("{model:?}").contains(KEY));
 }
 

@@ -2,6 +2,7 @@
 //! and short ways to ask it.
 
 use std::collections::VecDeque;
+use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -126,10 +127,12 @@ async fn serve(State(shared): State<Shared>, uri: Uri, headers: HeaderMap, body:
 
 /// Frames as the protocol writes them.
 pub(crate) fn frames(frames: &[Value]) -> String {
-    frames
-        .iter()
-        .map(|frame| format!("event: {}\ndata: {frame}\n\n", frame["type"].as_str().unwrap()))
-        .collect()
+    let mut text = String::new();
+    for frame in frames {
+        let kind = frame["type"].as_str().unwrap();
+        writeln!(text, "event: {kind}\ndata: {frame}\n").unwrap();
+    }
+    text
 }
 
 pub(crate) fn begin() -> Value {
@@ -141,10 +144,12 @@ pub(crate) fn begin() -> Value {
     }})
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
 pub(crate) fn block(index: u64, block: Value) -> Value {
     json!({"type": "content_block_start", "index": index, "content_block": block})
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
 pub(crate) fn delta(index: u64, delta: Value) -> Value {
     json!({"type": "content_block_delta", "index": index, "delta": delta})
 }

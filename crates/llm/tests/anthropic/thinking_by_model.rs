@@ -1,9 +1,12 @@
 //! Each family of models wants thinking asked for in its own way and refuses the others'. What is
 //! changed to fit is told.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
+use secrecy::SecretString;
 use serde_json::{Value, json};
-use stance_llm::anthropic::{Anthropic, BASE_URL};
+use stance_llm::anthropic::Anthropic;
 use stance_llm::{Effort, Model, ModelSettings};
 
 use crate::fixture::{request, sent};
@@ -23,9 +26,11 @@ async fn body(settings: ModelSettings) -> Value {
     sent(request).await.body
 }
 
+static WIRE: LazyLock<Anthropic> =
+    LazyLock::new(|| Anthropic::new("http://localhost", &SecretString::from("k")).unwrap());
+
 fn told(settings: &ModelSettings) -> Vec<String> {
-    let model = Anthropic::new(BASE_URL, &secrecy::SecretString::from("k")).unwrap();
-    let fitted = model.fit(settings);
+    let fitted = WIRE.fit(settings);
     fitted
         .adjustments
         .iter()
@@ -192,9 +197,8 @@ proptest! {
         output in prop::option::of(prop_oneof![0_u64..200_000, Just(u64::MAX)]),
         temperature in prop::option::of(0.0..1.0),
     ) {
-        let wire = Anthropic::new(BASE_URL, &secrecy::SecretString::from("k")).unwrap();
         let asked = ModelSettings { temperature, ..settings(model, effort, budget, output) };
-        let fitted = wire.fit(&asked);
+        let fitted = WIRE.fit(&asked);
         let sent = &fitted.settings;
         if let Some(budget) = sent.thinking_budget {
             prop_assert!(budget < sent.max_output.unwrap());
@@ -205,7 +209,7 @@ proptest! {
         if let (Some(asked), Some(sent)) = (output, sent.max_output) {
             prop_assert!(sent <= asked);
         }
-        let again = wire.fit(sent);
+        let again = WIRE.fit(sent);
         prop_assert_eq!(&again.settings, sent);
         prop_assert_eq!(again.adjustments, []);
     }
