@@ -117,7 +117,7 @@ fn fields(before: &Value, after: &Value) -> Vec<FieldChange> {
     before
         .iter()
         .filter_map(|(field, was)| Some((field, was, after.get(field)?)))
-        // As texts, because 1 and 1.0 are two digests and must not be one value.
+        // As texts, because 0.0 and -0.0 are equal as numbers and have two digests.
         .filter(|(_, was, is)| crate::digest::canonical(was) != crate::digest::canonical(is))
         .map(|(field, was, is)| FieldChange {
             field: field.clone(),

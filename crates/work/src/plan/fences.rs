@@ -55,6 +55,7 @@ mod tests {
         check("```\na\nb\n```\nc", 2);
         check("```rust\na\n```\n\n~~~\nb\n\n~~~", 3);
         check("an inline ```x``` span\nwords", 0);
+        check("```x``` begins a line\nwords", 0);
     }
 
     #[test]

@@ -363,6 +363,11 @@ mod tests {
         let pattern = json!({"pattern": "a"});
         let patterns = json!({"allOf": vec![pattern; limits::SCHEMA_PATTERNS + 1]});
         assert_eq!(refused(&patterns), SchemaFault::TooManyPatterns);
+        let named: serde_json::Map<_, _> = (0..=limits::SCHEMA_PATTERNS)
+            .map(|number| (format!("^{number}"), json!({})))
+            .collect();
+        let patterns = json!({ "patternProperties": named });
+        assert_eq!(refused(&patterns), SchemaFault::TooManyPatterns);
     }
 
     #[test]
@@ -374,9 +379,21 @@ mod tests {
         };
         assert_eq!(at, "/properties/a/type");
         assert!(matches!(refused(&json!({"pattern": "("})), SchemaFault::Invalid { .. }));
-        assert!(matches!(
-            refused(&json!({"pattern": "(\\w{900}){900}"})),
-            SchemaFault::Invalid { .. }
-        ));
+    }
+
+    #[test]
+    fn a_regular_expression_takes_little_room_and_no_backtracking() {
+        for (pattern, taken) in [
+            ("^\\w{1,8}-[0-9]+$", true),
+            ("\\p{L}{120}", false),
+            ("(\\w{900}){900}", false),
+            ("(a)\\1", false),
+            ("a(?=b)", false),
+        ] {
+            let schema = OutputSchema::compile(&json!({ "pattern": pattern }));
+            assert_eq!(schema.is_ok(), taken, "{pattern}");
+            let named = OutputSchema::compile(&json!({"patternProperties": {pattern: {}}}));
+            assert_eq!(named.is_ok(), taken, "{pattern}");
+        }
     }
 }

@@ -78,6 +78,24 @@ fn a_moved_base_is_a_difference_too() {
 }
 
 #[test]
+fn what_has_another_digest_is_a_difference() {
+    let with = |schema: &str| {
+        let mut draft = full_draft();
+        draft.nodes[0].output_schema = Some(serde_json::from_str(schema).unwrap());
+        revision(draft)
+    };
+    for (one, two, same) in [
+        (r#"{"minimum":0.0}"#, r#"{"minimum":-0.0}"#, false),
+        (r#"{"minimum":1}"#, r#"{"minimum":1.0}"#, false),
+        (r#"{"minimum":1,"maximum":2}"#, r#"{"maximum":2,"minimum":1}"#, true),
+    ] {
+        let (before, after) = (with(one), with(two));
+        assert_eq!(diff_revisions(&before, &after).is_empty(), same, "{one} {two}");
+        assert_eq!(revision_digest(&before) == revision_digest(&after), same, "{one} {two}");
+    }
+}
+
+#[test]
 fn a_comment_knows_whether_its_words_are_still_there() {
     let comment = |node: Option<&str>, quote: Option<&str>| Comment {
         id: "c1".into(),

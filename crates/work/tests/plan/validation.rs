@@ -171,6 +171,13 @@ fn code_dumps_are_flagged_in_the_step_and_in_the_plan() {
     step `n0` holds 400 lines in code fences; at most 40 are taken: say what to write, not the code itself
     ");
     assert_eq!(faults(with(&[40, 40, 1])), [Violation::FencedPlan { lines: 81 }]);
+    let mut in_acceptance = with(&[40]);
+    in_acceptance.nodes[0].acceptance = Some(fence(1));
+    let found = faults(in_acceptance);
+    assert!(
+        matches!(found.as_slice(), [Violation::FencedStep { lines: 41, .. }]),
+        "{found:?}"
+    );
     let mut in_goal = with(&[41]);
     in_goal.nodes[0].description = String::new();
     in_goal.goal = fence(81);
