@@ -30,10 +30,6 @@ const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
 const BETA_HEADER: HeaderName = HeaderName::from_static("anthropic-beta");
 /// Lets a model with a thinking budget think between tool calls too.
 const INTERLEAVED: HeaderValue = HeaderValue::from_static("interleaved-thinking-2025-05-14");
-/// No honest answer comes near; the longest outputs are about half a megabyte of text, and the
-/// framing of small deltas makes about ten times as much of it.
-const MOST_ANSWER_BYTES: usize = 8 * 1024 * 1024;
-
 /// A place that speaks the Messages protocol. One serves every model there.
 #[derive(Debug, Clone)]
 pub struct Anthropic {
@@ -138,7 +134,7 @@ struct Reading {
 
 fn read(answer: reqwest::Response) -> PartStream {
     let status = answer.status().as_u16();
-    let pieces = http::bounded(answer.bytes_stream(), MOST_ANSWER_BYTES);
+    let pieces = http::bounded(answer.bytes_stream());
     let reading = Reading {
         events: events::events(pieces).boxed(),
         assembly: Assembly::default(),

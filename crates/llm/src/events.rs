@@ -23,8 +23,10 @@ pub(crate) fn events<Piece: AsRef<[u8]>>(
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Bytes on their way to becoming events. It holds one event at most; how large that may grow is
-/// bounded by whoever feeds it.
+/// No honest event comes near: it holds a piece of an answer, or one tool call at most.
+const MOST_EVENT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes on their way to becoming events. It holds one event at most.
 #[derive(Debug, Default)]
 struct Decoder {
     /// The line begun.
@@ -38,7 +40,8 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Takes the next bytes and returns the data of every event they complete.
+    /// Takes the next bytes and returns the data of every event they complete. Nothing sensible
+    /// follows an error.
     fn feed(&mut self, bytes: &[u8]) -> Vec<Result<String, ModelError>> {
         let mut events = Vec::new();
         for byte in bytes {
@@ -48,6 +51,11 @@ impl Decoder {
                 b'\n' | b'\r' => events.extend(self.end_line()),
                 _ => self.line.push(*byte),
             }
+        }
+        if self.line.len().saturating_add(self.data.len()) > MOST_EVENT_BYTES {
+            events.push(Err(malformed(&format!(
+                "an event is larger than {MOST_EVENT_BYTES} bytes"
+            ))));
         }
         events
     }
@@ -74,13 +82,16 @@ impl Decoder {
         let mut data = std::mem::take(&mut self.data);
         // Every line of data has added a line feed, of which the last is not meant.
         data.pop();
-        let text =
-            String::from_utf8(data).map_err(|_| ModelError::new(ErrorKind::Malformed, "an event that is not UTF-8"));
+        let text = String::from_utf8(data).map_err(|_| malformed("an event that is not UTF-8"));
         match text {
             Ok(text) if text.is_empty() => None,
             whole => Some(whole),
         }
     }
+}
+
+fn malformed(words: &str) -> ModelError {
+    ModelError::new(ErrorKind::Malformed, words)
 }
 
 #[cfg(test)]

@@ -15,12 +15,14 @@ use crate::{ErrorKind, ModelError, SetupError};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Providers send a sign of life far more often, even while a model thinks.
 const SILENCE_TIMEOUT: Duration = Duration::from_mins(5);
+/// Four times what the longest outputs take when every token comes in a frame of its own. What is
+/// kept of an answer has narrower bounds.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 const MOST_ERROR_BYTES: usize = 64 * 1024;
 
-/// A client for `address`. For https it trusts the roots the system trusts, over ring: the other
-/// provider of cryptography takes minutes to build and a process-wide default would be somebody
-/// else's to choose. For http it trusts nobody, so that a machine without roots can use a model of
-/// its own.
+/// A client for `address`. For https it trusts the roots the system trusts; for http it trusts
+/// nobody, so that a machine without roots can use a model of its own. The cryptography is handed
+/// in, since a default for the whole process would be somebody else's to choose.
 pub(crate) fn client(address: &reqwest::Url) -> Result<reqwest::Client, SetupError> {
     let fault = |problem: &dyn std::fmt::Display| SetupError::Https(problem.to_string());
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -87,19 +89,18 @@ pub(crate) fn dropped(error: reqwest::Error) -> ModelError {
     ModelError::new(ErrorKind::Dropped, words)
 }
 
-/// The pieces of a body, ending with an error once more than `most` bytes have come.
+/// The pieces of a body, ending with an error once more than [`MOST_BYTES`] have come.
 pub(crate) fn bounded<Piece: AsRef<[u8]>>(
     pieces: impl Stream<Item = reqwest::Result<Piece>>,
-    most: usize,
 ) -> impl Stream<Item = Result<Piece, ModelError>> {
     let mut read = 0_usize;
     pieces.map(move |piece| {
         let piece = piece.map_err(dropped)?;
         read = read.saturating_add(piece.as_ref().len());
-        if read > most {
+        if read > MOST_BYTES {
             return Err(ModelError::new(
                 ErrorKind::Malformed,
-                format!("the answer is larger than {most} bytes"),
+                format!("the answer takes more than {MOST_BYTES} bytes on the wire"),
             ));
         }
         Ok(piece)

@@ -8,6 +8,9 @@ use super::PROVIDER;
 use super::frame::{Delta, Frame};
 use crate::{Block, ErrorKind, ModelError, Part, Partial, Response, StopReason, ToolCall, Usage};
 
+/// No honest answer comes near: the longest outputs are about half a megabyte of text.
+const MOST_CONTENT_BYTES: usize = 8 * 1024 * 1024;
+
 /// An answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
@@ -17,6 +20,8 @@ pub(crate) struct Assembly {
     blocks: BTreeMap<u64, Growing>,
     stop: Option<StopReason>,
     usage: Usage,
+    /// Bytes the blocks hold.
+    size: usize,
 }
 
 /// A block so far.
@@ -122,6 +127,7 @@ impl Assembly {
         if self.blocks.contains_key(&index) {
             return Err(malformed(format!("block {index} begins twice")));
         }
+        self.add(value.to_string().len())?;
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
         let (content, part) = match text("type") {
             "text" => {
@@ -160,6 +166,7 @@ impl Assembly {
     }
 
     fn grow(&mut self, index: u64, delta: Delta) -> Result<Vec<Part>, ModelError> {
+        self.add(delta.size())?;
         let block = self.open_block(index)?;
         let part = match (&mut block.content, delta) {
             (Content::Text(text), Delta::TextDelta { text: more }) => {
@@ -188,6 +195,16 @@ impl Assembly {
             }
         };
         Ok(part.into_iter().collect())
+    }
+
+    fn add(&mut self, bytes: usize) -> Result<(), ModelError> {
+        self.size = self.size.saturating_add(bytes);
+        if self.size > MOST_CONTENT_BYTES {
+            return Err(malformed(format!(
+                "the answer is larger than {MOST_CONTENT_BYTES} bytes"
+            )));
+        }
+        Ok(())
     }
 
     fn open_block(&mut self, index: u64) -> Result<&mut Growing, ModelError> {

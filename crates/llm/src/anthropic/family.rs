@@ -27,7 +27,7 @@ const ADAPTIVE_ALL: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Eff
 /// Other servers that speak the protocol: what the protocol has had from its beginning.
 const FOREIGN: Family = family("", None);
 
-/// From Anthropic's list of models, April 2026. A `claude-` name not listed is taken for a newer
+/// What was published of Anthropic's models up to April 2026. A `claude-` name not listed is taken for a newer
 /// one, and newer ones take effort words only.
 const FAMILIES: &[Family] = &[
     FOREIGN,

@@ -63,6 +63,19 @@ pub(crate) enum Delta {
     UnknownDelta,
 }
 
+impl Delta {
+    /// Bytes it adds to a block.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::TextDelta { text: more }
+            | Self::ThinkingDelta { thinking: more }
+            | Self::SignatureDelta { signature: more }
+            | Self::InputJsonDelta { partial_json: more } => more.len(),
+            Self::UnknownDelta => 0,
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(crate) struct Ending {
     pub(crate) stop_reason: Option<String>,
