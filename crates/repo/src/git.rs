@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use modes::Containment;
-use sandbox::{Access, Finished, Generated, Keep, Limits, Mount, Places, Program, Spawn, Walls};
+use sandbox::{Access, Finished, Generated, Keep, Limits, Mount, Places, Program, Scratch, Spawn, Walls};
 
 use crate::{Checkout, RepoError};
 
@@ -134,17 +134,6 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// A scratch folder of one process or one sequence of them, removed with this value.
-#[derive(Debug)]
-pub(crate) struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed is in a private folder of ours and is swept with it.
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
 impl Git {
     /// `scratch` is a private folder of ours, outside of every worktree.
     pub fn new(walls: Arc<Walls>, scratch: impl Into<PathBuf>) -> Self {
@@ -155,15 +144,16 @@ impl Git {
     }
 
     /// A fresh folder for one operation, or several that share an index.
-    pub(crate) fn scratch(&self) -> Scratch {
+    pub(crate) fn scratch(&self) -> Result<Scratch, RepoError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Scratch(self.scratch.join(format!("git-{}-{number}", std::process::id())))
+        let path = self.scratch.join(format!("git-{}-{number}", std::process::id()));
+        Ok(Scratch::new(&path)?)
     }
 
     /// Runs git; anything but exit code 0 is an error in our words.
     pub(crate) async fn run(&self, operation: Operation<'_>) -> Result<Finished, RepoError> {
-        self.run_in(&self.scratch(), operation).await
+        self.run_in(&self.scratch()?, operation).await
     }
 
     /// Runs git in a scratch folder that outlives it.
@@ -179,7 +169,7 @@ impl Git {
     /// Runs git and leaves the exit code to the caller.
     pub(crate) async fn attempt_in(&self, scratch: &Scratch, operation: Operation<'_>) -> Result<Finished, RepoError> {
         let checkout = operation.checkout;
-        let mut places = Places::new(&checkout.worktree, &scratch.0);
+        let mut places = Places::new(&checkout.worktree, scratch.path());
         let containment = match operation.writes {
             Writes::Nothing => Containment::read_only(),
             Writes::Repository | Writes::Store(_) => Containment::repository_write(),
@@ -216,8 +206,8 @@ impl Git {
         if !config.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
             return Ok(Vec::new());
         }
-        let scratch = self.scratch();
-        let mut places = Places::new(worktree, &scratch.0);
+        let scratch = self.scratch()?;
+        let mut places = Places::new(worktree, scratch.path());
         places.mounts.push(Mount {
             source: config.to_owned(),
             target: LISTED.into(),

@@ -15,6 +15,7 @@ mod error;
 mod git;
 mod identity;
 mod land;
+mod listing;
 mod read;
 mod revision;
 mod settings;

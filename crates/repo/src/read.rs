@@ -174,7 +174,7 @@ async fn answer(
 ) -> Result<ReadOutput, RepoError> {
     let mut operation = Operation::read(checkout, "read the repository", arguments);
     operation.output = limit;
-    let finished = git.attempt_in(&git.scratch(), operation).await?;
+    let finished = git.attempt_in(&git.scratch()?, operation).await?;
     let missing = |path: &PathBuf| RepoError::NoSuchPath(path.to_string_lossy().into_owned());
     match (question, finished.exit) {
         (_, Some(0)) | (Read::MergeBase { .. }, Some(1)) => Ok(ReadOutput {

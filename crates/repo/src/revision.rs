@@ -39,7 +39,7 @@ pub(crate) async fn resolve(git: &Git, checkout: &Checkout, revision: &str) -> R
     }
     let asked = format!("{revision}^{{commit}}");
     let operation = Operation::read(checkout, "find a commit", ["rev-parse", "--verify", "--quiet", &asked]);
-    let finished = git.attempt_in(&git.scratch(), operation).await?;
+    let finished = git.attempt_in(&git.scratch()?, operation).await?;
     let answer = finished.stdout.text();
     let id = answer.trim();
     if finished.exit == Some(0) && is_id(id) {

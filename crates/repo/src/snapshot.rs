@@ -3,11 +3,13 @@
 //! byte by byte: no filter, no line-end conversion.
 
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use sandbox::private_folder;
+
 use crate::git::{Operation, Writes};
+use crate::listing::{LIST, Listing};
 use crate::revision::head;
 use crate::{Checkout, Git, RepoError};
 
@@ -51,8 +53,8 @@ pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Sn
     let base = head(git, checkout).await?.id;
     let mut start: Vec<OsString> = vec!["read-tree".into()];
     match &base {
-        // Merging keeps what is known of files that did not change.
-        Some(id) if store.join("index").exists() => start.extend(["-m".into(), id.into()]),
+        // Over an index of ours this keeps what is known of files that did not change.
+        Some(id) if store.join("index").exists() => start.extend(["--reset".into(), id.into()]),
         Some(id) => start.push(id.into()),
         None => start.push("--empty".into()),
     }
@@ -60,26 +62,13 @@ pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Sn
     // Compares contents without writing them, so that only changed files become objects of ours.
     let refresh = ["update-index", "-q", "--refresh"].map(OsString::from);
     let refresh = operation(checkout, &store, refresh.to_vec(), Vec::new());
-    git.attempt_in(&git.scratch(), refresh).await?;
+    git.attempt_in(&git.scratch()?, refresh).await?;
 
-    let list = [
-        "ls-files",
-        "-z",
-        "--modified",
-        "--deleted",
-        "--others",
-        "--exclude-standard",
-    ];
-    let listed = run(git, checkout, &store, list.map(OsString::from).to_vec(), Vec::new()).await?;
-    let update = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
-    run(
-        git,
-        checkout,
-        &store,
-        update.map(OsString::from).to_vec(),
-        files_only(&listed),
-    )
-    .await?;
+    let list = LIST.map(OsString::from).to_vec();
+    let listed = run(git, checkout, &store, list, Vec::new()).await?;
+    for (arguments, names) in Listing::new(&checkout.worktree, &listed).steps() {
+        run(git, checkout, &store, arguments, names).await?;
+    }
     let tree = run(git, checkout, &store, vec!["write-tree".into()], Vec::new()).await?;
     let tree = String::from_utf8_lossy(&tree).trim().to_owned();
     let earlier = base.as_deref().unwrap_or(checkout.settings.empty_tree());
@@ -99,27 +88,9 @@ pub async fn changed_between(
 }
 
 fn prepare(store: &Path) -> Result<PathBuf, RepoError> {
-    fs::create_dir_all(store.join("objects"))
-        .and_then(|()| store.canonicalize())
-        .map_err(|source| RepoError::File {
-            path: store.to_owned(),
-            source,
-        })
-}
-
-/// Git lists a repository within the worktree as a folder: it is somebody else's and left out.
-pub(crate) fn files_only(listed: &[u8]) -> Vec<u8> {
-    let mut names: Vec<&[u8]> = listed
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty() && !name.ends_with(b"/"))
-        .collect();
-    // A deleted file is listed as modified too.
-    names.sort_unstable();
-    names.dedup();
-    names
-        .into_iter()
-        .flat_map(|name| name.iter().copied().chain([0]))
-        .collect()
+    let store = private_folder(store)?;
+    private_folder(&store.join("objects"))?;
+    Ok(store)
 }
 
 fn operation<'a>(checkout: &'a Checkout, store: &Path, arguments: Vec<OsString>, stdin: Vec<u8>) -> Operation<'a> {
@@ -212,11 +183,5 @@ mod tests {
                 ("d", Change::Modified, Some("ab"))
             ]
         );
-    }
-
-    #[test]
-    fn folders_and_doubles_are_left_out() {
-        assert_eq!(files_only(b"b\0a\0vendor/other/\0b\0"), b"a\0b\0");
-        assert_eq!(files_only(b""), b"");
     }
 }

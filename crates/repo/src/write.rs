@@ -4,9 +4,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::git::{OWN_INDEX, Operation, Scratch};
+use sandbox::Scratch;
+
+use crate::git::{OWN_INDEX, Operation};
+use crate::listing::{LIST, Listing};
 use crate::revision::{beneath, head, is_id, not_busy};
-use crate::snapshot::files_only;
 use crate::{Checkout, Git, Identity, RepoError};
 
 /// The trailer that ties a commit to a plan's step. Only `commit_step` writes it.
@@ -24,9 +26,10 @@ pub struct Committed {
 /// Puts the present state of these paths (files or folders) into the index, deletions included.
 /// Ignored files are left out. Returns what was staged.
 pub async fn stage(git: &Git, checkout: &Checkout, paths: &[PathBuf]) -> Result<Vec<PathBuf>, RepoError> {
-    let names = changed(git, checkout, &git.scratch(), paths, None).await?;
-    update_index(git, checkout, &git.scratch(), names.clone(), None).await?;
-    Ok(as_paths(&names))
+    let scratch = git.scratch()?;
+    let listing = changed(git, checkout, &scratch, paths, None).await?;
+    update_index(git, checkout, &scratch, &listing, None).await?;
+    Ok(listing.paths())
 }
 
 /// Commits the index, or with `paths` the present state of these alone, on the current branch.
@@ -72,16 +75,16 @@ pub(crate) async fn commit_as(
             found: or_none(now.id.as_deref()),
         });
     }
-    let scratch = git.scratch();
+    let scratch = git.scratch()?;
     let (tree, staged) = match paths {
         None => (write_tree(git, checkout, &scratch, None).await?, None),
         Some(paths) => {
             let own = Some(OWN_INDEX);
             let start = now.id.as_deref().unwrap_or("--empty");
             run(git, checkout, &scratch, ["read-tree", start], own).await?;
-            let names = changed(git, checkout, &scratch, paths, own).await?;
-            update_index(git, checkout, &scratch, names.clone(), own).await?;
-            (write_tree(git, checkout, &scratch, own).await?, Some(names))
+            let listing = changed(git, checkout, &scratch, paths, own).await?;
+            update_index(git, checkout, &scratch, &listing, own).await?;
+            (write_tree(git, checkout, &scratch, own).await?, Some(listing))
         }
     };
     if let Some(id) = &now.id {
@@ -109,68 +112,59 @@ pub(crate) async fn commit_as(
     );
     operation.environment.extend(committer.variables("COMMITTER"));
     git.run_in(&scratch, operation).await?;
-    if let Some(names) = staged {
-        update_index(git, checkout, &scratch, names, None).await?;
+    if let Some(listing) = staged {
+        update_index(git, checkout, &scratch, &listing, None).await?;
     }
     Ok(Committed { id, branch })
 }
 
-/// The files beneath these paths that differ from the index, each ended by NUL. Refuses a path that
-/// is nowhere, and a file that only a filter could commit rightly.
+/// The files beneath these paths that differ from the index. Refuses a path that is nowhere, and a
+/// file that only a filter could commit rightly.
 async fn changed(
     git: &Git,
     checkout: &Checkout,
     scratch: &Scratch,
     paths: &[PathBuf],
     index: Option<&str>,
-) -> Result<Vec<u8>, RepoError> {
-    let mut arguments: Vec<OsString> = [
-        "ls-files",
-        "-z",
-        "--modified",
-        "--deleted",
-        "--others",
-        "--exclude-standard",
-        "--",
-    ]
-    .map(OsString::from)
-    .to_vec();
+) -> Result<Listing, RepoError> {
     let plain = beneath(paths)?;
-    arguments.extend(plain.iter().cloned());
-    let listed = bytes(git, checkout, scratch, arguments, Vec::new(), index).await?;
-    let names = files_only(&listed);
+    let list = LIST
+        .into_iter()
+        .map(OsString::from)
+        .chain(plain.iter().cloned())
+        .collect();
+    let listed = bytes(git, checkout, scratch, list, Vec::new(), index).await?;
+    let listing = Listing::new(&checkout.worktree, &listed);
+    let known = listing.paths();
     for path in &plain {
-        if checkout.worktree.join(path).symlink_metadata().is_err() && names.is_empty() {
+        let there = checkout.worktree.join(path).symlink_metadata().is_ok();
+        if !there && !known.iter().any(|listed| listed.starts_with(path)) {
             return Err(RepoError::NoSuchPath(path.to_string_lossy().into_owned()));
         }
     }
     let ask = ["check-attr", "-z", "--stdin", "filter"].map(OsString::from).to_vec();
-    let attributes = bytes(git, checkout, scratch, ask, names.clone(), index).await?;
+    let attributes = bytes(git, checkout, scratch, ask, listing.files(), index).await?;
     let mut fields = attributes.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     while let (Some(path), Some(_), Some(filter)) = (fields.next(), fields.next(), fields.next()) {
         if !matches!(filter.as_ref(), "unspecified" | "unset") {
-            return Err(RepoError::Filtered {
-                path: path.into_owned(),
-                filter: filter.into_owned(),
-            });
+            let (path, filter) = (path.into_owned(), filter.into_owned());
+            return Err(RepoError::Filtered { path, filter });
         }
     }
-    Ok(names)
+    Ok(listing)
 }
 
 async fn update_index(
     git: &Git,
     checkout: &Checkout,
     scratch: &Scratch,
-    names: Vec<u8>,
+    listing: &Listing,
     index: Option<&str>,
 ) -> Result<(), RepoError> {
-    if names.is_empty() {
-        return Ok(());
+    for (arguments, names) in listing.steps() {
+        bytes(git, checkout, scratch, arguments, names, index).await?;
     }
-    let update = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
-    let update = update.map(OsString::from).to_vec();
-    bytes(git, checkout, scratch, update, names, index).await.map(drop)
+    Ok(())
 }
 
 async fn write_tree(
@@ -218,13 +212,4 @@ async fn bytes(
         operation = operation.with_variable("GIT_INDEX_FILE", index);
     }
     Ok(git.run_in(scratch, operation).await?.stdout.bytes)
-}
-
-fn as_paths(names: &[u8]) -> Vec<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    names
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
-        .map(|name| std::ffi::OsStr::from_bytes(name).into())
-        .collect()
 }

@@ -1,8 +1,6 @@
 //! Following a process to its end: output, time, death. Knows nothing of how the walls are made.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 
 use modes::{Containment, Posture};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -12,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::captured::Capture;
 use crate::inside::{PROVEN, REFUSED};
+use crate::scratch::private_folder;
 use crate::{Captured, Keep, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view};
 
 /// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
@@ -137,11 +136,7 @@ async fn blocking<T: Send + 'static>(
 /// The folders that are `/tmp` and HOME inside, and the generated files; for nobody else to read.
 fn make_private(places: &Places) -> Result<(), SandboxError> {
     for name in ["tmp", "home", view::GENERATED] {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(places.scratch.join(name))
-            .map_err(SandboxError::system("making a private folder"))?;
+        private_folder(&places.scratch.join(name))?;
     }
     for (number, file) in places.files.iter().enumerate() {
         let source = view::generated(places, number);

@@ -1,0 +1,18 @@
+//! The room against real repositories, ordinary and hostile, inside the real walls.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::disallowed_types
+)]
+
+mod discovering;
+mod ground;
+mod hostile;
+mod outside;
+mod reading;
+mod snapshots;
+mod writing;
