@@ -4,10 +4,33 @@ use std::path::Path;
 
 use crate::checkout::Page;
 
-/// First folders that every system has: to name one of them tells nothing.
+/// First folders that every system has, or every machine that only builds: to name one of them tells nothing.
 const COMMON: &[&str] = &[
-    "bin", "boot", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv", "sys",
-    "tmp", "usr", "var",
+    "app",
+    "bin",
+    "boot",
+    "build",
+    "builds",
+    "code",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "repo",
+    "root",
+    "run",
+    "sbin",
+    "src",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+    "workspace",
 ];
 
 /// A sentence for each line that names this checkout or the folder around it.
@@ -66,11 +89,12 @@ mod tests {
 
     #[test]
     fn what_every_system_has_is_no_place_of_this_machine() {
-        let pages = [page("a.md", "/tmp/x /home/x /app/x")];
+        let pages = [page("a.md", "/tmp/x /home/x /app/x /den/x")];
         assert_eq!(check(&pages, Path::new("/tmp/stance")), Vec::<String>::new());
         assert_eq!(check(&pages, Path::new("/home/alice")), Vec::<String>::new());
+        assert_eq!(check(&pages, Path::new("/app")), Vec::<String>::new());
         assert_eq!(
-            check(&pages, Path::new("/app")),
+            check(&pages, Path::new("/den")),
             ["a.md:1 names a place of this machine"]
         );
     }
