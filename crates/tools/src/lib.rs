@@ -1,14 +1,31 @@
 //! What the model can ask for: one folder a tool family. A tool proposes and performs; it never
 //! judges, and it knows neither the store nor a mode.
+//!
+//! *Invariant*: what a proposal opened is what the act uses. Paths are opened beneath a root's
+//! handle, the handle travels inside the call, and nothing is looked up by name a second time.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
 
+mod arguments;
 mod desk;
+mod files;
+mod git;
+mod place;
+mod plan;
 mod scope;
+mod search;
+mod shell;
+mod talk;
+mod todo;
 mod tool;
+mod toolbox;
+mod typed;
+mod walk;
 
+pub use arguments::parse_arguments;
 pub use desk::{
     Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, QuestionOption, Said, TodoItem, TodoStatus,
     UserQuestion,
 };
 pub use scope::Scope;
-pub use tool::{BadArguments, Content, Incoming, Tool, ToolResult, Toolbox, Then};
+pub use tool::{BadArguments, Content, Incoming, Then, Tool, ToolResult, Toolbox};
+pub use toolbox::{canonical_name, toolbox};

@@ -1,0 +1,155 @@
+//! `execute_command`: one line for bash, inside the walls of the run's own containment.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use modes::{ProposedCall, Target};
+use rustix::fs::FileType;
+use sandbox::{Finished, Keep, Limits, Places, Program, Spawn, Violation, spawn};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::families::{LONGEST, usual};
+use super::hints::hints;
+use super::spill::tail;
+use crate::place::Roots;
+use crate::scope::Scope;
+use crate::tool::{BadArguments, ToolResult};
+use crate::typed::{Around, TypedTool};
+
+/// Bytes kept of an output, shown or spilled: what `read_file` can read.
+const KEPT: usize = 10 * 1024 * 1024;
+
+/// Both streams go one way, so that they stay in the order they were written.
+const TOGETHER: &str = "exec 2>&1; ";
+
+/// The variable by which a run's processes are told.
+const MARKER: &str = "STANCE_RUN";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// A line for bash.
+    command: String,
+    /// Seconds, up to 600. Without it 30; 300 for builds, tests and installs.
+    #[serde(default)]
+    timeout_s: Option<NonZeroU64>,
+    /// A folder, relative to the project.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+pub(crate) struct Ready {
+    line: String,
+    time: Duration,
+    folder: PathBuf,
+}
+
+pub(crate) struct ExecuteCommand;
+
+impl TypedTool for ExecuteCommand {
+    const NAME: &'static str = "execute_command";
+    const DESCRIPTION: &'static str = "Runs a bash line in the project: builds, tests, scripts. No network; only the project and /tmp can be written, .git cannot. To read, search or edit files use their own tools.";
+    const EXAMPLE: &'static str = r#"{"command": "cargo test", "timeout_s": 300, "cwd": "crates/core"}"#;
+    type Arguments = Arguments;
+    type Ready = Ready;
+
+    fn prepare(
+        arguments: Arguments,
+        call: ProposedCall,
+        scope: &Scope,
+    ) -> Result<(ProposedCall, Ready), BadArguments> {
+        let line = arguments.command;
+        if line.trim().is_empty() || line.contains('\0') {
+            return Err(BadArguments(format!("`command` is empty or holds a NUL. Example: {}", Self::EXAMPLE)));
+        }
+        let time = arguments.timeout_s.map_or_else(|| usual(&line), |seconds| Duration::from_secs(seconds.get()));
+        if time > LONGEST {
+            return Err(BadArguments(format!(
+                "`timeout_s` is {} and at most {} are given; split the work.",
+                time.as_secs(),
+                LONGEST.as_secs()
+            )));
+        }
+        let folder = folder(arguments.cwd.as_deref(), scope)?;
+        let call = call.with_target(Target::Line { line: line.clone() });
+        Ok((call, Ready { line, time, folder }))
+    }
+
+    async fn act(ready: Ready, around: Around<'_>) -> ToolResult {
+        let scope = around.scope;
+        let Some(walls) = &scope.walls else {
+            return ToolResult::error(
+                "programs run only inside proven walls, and this machine has none; `stance doctor` shows why.",
+            );
+        };
+        let mut places = Places::new(&scope.worktree, &scope.scratch);
+        places.hidden.clone_from(&scope.hidden);
+        places.sealed = scope.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
+        let mut process = Spawn::new(Program::Shell(format!("{TOGETHER}{}", ready.line)), ready.folder);
+        process.environment.push((MARKER.to_owned(), scope.run_id.clone()));
+        process.limits = Limits { wall_time: ready.time, output_bytes: KEPT, keep: Keep::Tail };
+        let running = match spawn(walls, scope.containment, &places, process) {
+            Ok(running) => running,
+            Err(error) => return ToolResult::error(format!("the command was not started: {error}.")),
+        };
+        tokio::select! {
+            biased;
+            () = scope.cancel.cancelled() => {
+                ToolResult::error("a person stopped the run; the command and all it started were ended.")
+            }
+            finished = running.wait() => match finished {
+                Ok(finished) => report(&finished, ready.time, scope),
+                Err(error) => ToolResult::error(format!("the command was not carried out: {error}.")),
+            },
+        }
+    }
+}
+
+/// The working folder: a folder of the worktree, by its real path. Inside the walls the same path
+/// leads nowhere else, whatever is put in its place meanwhile.
+fn folder(cwd: Option<&str>, scope: &Scope) -> Result<PathBuf, BadArguments> {
+    let asked = cwd.unwrap_or(".");
+    let refused = |why: &str| BadArguments(format!("`cwd` {asked} {why}. Example: crates/core"));
+    let place = Roots::of(scope)?.find(asked)?;
+    if !place.in_worktree() {
+        return Err(refused("lies outside the project"));
+    }
+    match place.kind() {
+        Some(FileType::Directory) => Ok(scope.worktree.join(place.path())),
+        Some(_) => Err(refused("is not a folder")),
+        None => Err(refused("does not exist")),
+    }
+}
+
+fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
+    let mut output = finished.stdout.bytes.clone();
+    // Only what bash says about a line it cannot read comes this way.
+    output.extend(&finished.stderr.bytes);
+    let tail = tail(&output, finished.stdout.dropped + finished.stderr.dropped, &scope.scratch);
+    let mut parts = Vec::new();
+    if let Some(remark) = tail.remark {
+        parts.push(format!("[{remark}]"));
+    }
+    let failed = finished.timed_out || finished.exit != Some(0);
+    let hints = if failed { hints(&tail.text) } else { Vec::new() };
+    parts.push(if tail.text.trim().is_empty() { "[no output]".to_owned() } else { tail.text.trim_end().to_owned() });
+    parts.push(match finished.exit {
+        _ if finished.timed_out => format!(
+            "[ended after {} s, its time limit; give a longer timeout_s, at most {}]",
+            time.as_secs(),
+            LONGEST.as_secs()
+        ),
+        Some(code) => format!("[exit code {code}]"),
+        None => "[ended from outside]".to_owned(),
+    });
+    parts.extend(hints.into_iter().map(|hint| format!("[hint: {hint}]")));
+    parts.extend(finished.violations.iter().map(|violation| match violation {
+        Violation::GitCreated { path, .. } => {
+            format!("[{} was made and moved away: a run makes no repositories]", path.display())
+        }
+    }));
+    let text = parts.join("\n");
+    if failed { ToolResult::error(text) } else { ToolResult::text(text) }
+}

@@ -1,0 +1,44 @@
+//! The tools that are built, in the order of the table. Knows names, nothing of what they do.
+
+use std::sync::Arc;
+
+use modes::NoDescriptor;
+
+use crate::files::{ListFiles, ReadFile, ReplaceInFile, WriteToFile};
+use crate::git::{GitRead, GitWrite};
+use crate::plan::{ExitPlanMode, SubmitOutput, SubmitPlan};
+use crate::search::SearchFiles;
+use crate::shell::ExecuteCommand;
+use crate::talk::{ActModeRespond, AskUser, AttemptCompletion, PlanModeRespond};
+use crate::todo::UpdateTodo;
+use crate::tool::Toolbox;
+
+/// Every tool that is built, in registration order.
+pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
+    Toolbox::new(vec![
+        Arc::new(ReadFile),
+        Arc::new(ListFiles),
+        Arc::new(SearchFiles),
+        Arc::new(GitRead),
+        Arc::new(GitWrite),
+        Arc::new(WriteToFile),
+        Arc::new(ReplaceInFile),
+        Arc::new(ExecuteCommand),
+        Arc::new(AskUser),
+        Arc::new(PlanModeRespond),
+        Arc::new(ActModeRespond),
+        Arc::new(AttemptCompletion),
+        Arc::new(SubmitPlan),
+        Arc::new(ExitPlanMode),
+        Arc::new(SubmitOutput),
+        Arc::new(UpdateTodo),
+    ])
+}
+
+/// The name in the table for a name a model may have been taught elsewhere.
+pub fn canonical_name(name: &str) -> &str {
+    match name {
+        "ask_followup_question" => "ask_user",
+        other => other,
+    }
+}
