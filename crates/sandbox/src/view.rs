@@ -1,6 +1,7 @@
 //! From places to bubblewrap's arguments: an allow-list that starts from an empty root. Pure but
 //! for looking at which folders of the system exist.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -243,7 +244,7 @@ fn worktree(
     layers.bind(Rank::Worktree, access, &places.worktree, &places.worktree);
     let repositories = survey.git.keys().filter(|_| access == Access::ReadWrite);
     let named = places.sealed.iter().filter(|path| **path != places.worktree);
-    for path in repositories.chain(named) {
+    for path in repositories.chain(named).collect::<BTreeSet<_>>() {
         let Ok(metadata) = fs::symlink_metadata(path) else {
             continue;
         };

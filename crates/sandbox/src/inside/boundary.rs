@@ -20,6 +20,7 @@ pub(super) fn mounts_hold(order: &Order) -> Result<(), String> {
     if held.effective != CapabilitySet::empty() || held.permitted != CapabilitySet::empty() {
         return Err("the process still has capabilities".into());
     }
+    namespaces_are_own()?;
     for path in &order.sealed {
         let name = path.display();
         match statvfs(path) {
@@ -34,6 +35,25 @@ pub(super) fn mounts_hold(order: &Order) -> Result<(), String> {
         }
     }
     order.hidden.iter().try_for_each(|path| shows_nothing(path))
+}
+
+/// Another user, another process tree and another network than the host's.
+fn namespaces_are_own() -> Result<(), String> {
+    if rustix::process::getuid().is_root() {
+        return Err("the process still is the system's owner".into());
+    }
+    // Bubblewrap is the first process of its tree, and our parent.
+    if rustix::process::getppid() != Some(rustix::process::Pid::INIT) {
+        return Err("the process sees the host's processes".into());
+    }
+    let interfaces =
+        std::fs::read_to_string("/proc/self/net/dev").map_err(|error| format!("the network interfaces: {error}"))?;
+    let own = |line: &str| line.trim_start().starts_with("lo:");
+    // The first two lines are headings.
+    if !interfaces.lines().skip(2).all(own) {
+        return Err("the process has a network".into());
+    }
+    Ok(())
 }
 
 /// All walls together.

@@ -1,0 +1,87 @@
+//! One process is one unit: whatever ends it ends everything it started.
+
+use std::time::Duration;
+
+use stance_sandbox::{Program, Spawn, Stream};
+
+use crate::ground::{Ground, READ_ONLY, WRITABLE};
+
+/// Starts a daemon in a session of its own that holds a FIFO open; the FIFO ends when it dies.
+const DAEMON: &str = "mkfifo /tmp/life 2>/dev/null; setsid nohup sh -c 'exec 3<>/tmp/life; sleep 1000' >/dev/null 2>&1 & \
+                      sleep 1000 & echo started;";
+
+/// Processes of the host that have this path in their arguments.
+fn alive(mark: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let of_mark = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    entries
+        .filter_map(of_mark)
+        .filter(|arguments| String::from_utf8_lossy(arguments).contains(mark))
+        .count()
+}
+
+#[tokio::test]
+async fn descendants_end_with_the_program() {
+    let ground = Ground::new();
+    let mark = format!("sleep-{}", ground.root().display());
+    let line = format!("setsid nohup bash -c 'exec -a {mark} sleep 1000' >/dev/null 2>&1 & echo started");
+    assert_eq!(ground.output(READ_ONLY, &line).await, "started\n");
+    assert_eq!(alive(&mark), 0);
+}
+
+#[tokio::test]
+async fn a_program_out_of_time_is_killed_with_its_output_kept() {
+    let ground = Ground::new();
+    let mark = format!("sleep-{}", ground.root().display());
+    let line = format!("echo before; exec -a {mark} sleep 1000");
+    let mut it = Spawn::new(Program::Shell(line), "/");
+    it.limits.wall_time = Duration::from_millis(300);
+    let finished = ground.run(READ_ONLY, it).await.unwrap();
+    assert!(finished.timed_out);
+    assert_eq!(finished.exit, None);
+    assert_eq!(finished.stdout.text(), "before\n");
+    assert_eq!(alive(&mark), 0);
+}
+
+#[tokio::test]
+async fn killing_ends_everything() {
+    let ground = Ground::new();
+    let it = Spawn::new(Program::Shell(format!("{DAEMON} sleep 1000")), "/");
+    let mut running = stance_sandbox::spawn(&ground.walls, READ_ONLY, &ground.places, it).unwrap();
+    let first = running.take_output().unwrap().recv().await.unwrap();
+    assert_eq!(
+        (first.stream, first.bytes.as_slice()),
+        (Stream::Output, &b"started\n"[..])
+    );
+    running.kill();
+    let finished = running.wait().await.unwrap();
+    assert_eq!((finished.exit, finished.timed_out), (None, false));
+    assert_eq!(alive(&ground.root().display().to_string()), 0);
+}
+
+#[tokio::test]
+async fn dropping_ends_everything_and_still_looks_for_a_planted_git() {
+    let ground = Ground::new();
+    let it = Spawn::new(Program::Shell("mkdir .git; echo made; sleep 1000".into()), &ground.tree);
+    let mut running = stance_sandbox::spawn(&ground.walls, WRITABLE, &ground.places, it).unwrap();
+    running.take_output().unwrap().recv().await.unwrap();
+    assert!(ground.tree.join(".git").exists());
+    drop(running);
+    while ground.tree.join(".git").exists() || alive(&ground.root().display().to_string()) > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The kernel ties a process to the thread that started it, and this runtime ends its threads at once.
+#[test]
+fn a_process_outlives_the_thread_that_asked_for_it() {
+    let ground = Ground::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_keep_alive(Duration::from_millis(1))
+        .enable_all()
+        .build()
+        .unwrap();
+    let output = runtime.block_on(ground.output(READ_ONLY, "sleep 0.3; echo alive"));
+    assert_eq!(output, "alive\n");
+}

@@ -1,0 +1,18 @@
+//! The real walls of this host, tried from inside and looked at from outside.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::disallowed_types
+)]
+
+mod ending;
+mod escapes;
+mod ground;
+mod ordinary;
+mod proving;
+mod repository;
+mod sabotage;
