@@ -27,6 +27,8 @@ pub(crate) const TRY: &str = "stance:try-walls";
 pub(crate) const PROVEN: &str = "stance walls: proven\n";
 /// Start of that line when they did not.
 pub(crate) const REFUSED: &str = "stance walls: refused: ";
+/// What we write to standard input when the helper may go on.
+pub(crate) const GO: &[u8] = b"\n";
 /// Exit code of a refusal.
 const REFUSAL: i32 = 125;
 /// Exit code of a program that cannot be started, as shells have it.
@@ -118,6 +120,11 @@ fn enter(mut arguments: impl Iterator<Item = OsString>) -> String {
     match prove(&mut arguments) {
         Ok(()) => say(PROVEN),
         Err(refusal) => return refusal,
+    }
+    // Byte by byte from the descriptor: what follows belongs to the program.
+    let mut go = [0; GO.len()];
+    if rustix::io::read(std::io::stdin(), &mut go) != Ok(GO.len()) || go != GO {
+        return "nobody is following".into();
     }
     let Some(program) = arguments.next() else {
         std::process::exit(NOT_STARTED);

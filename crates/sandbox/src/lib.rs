@@ -12,6 +12,7 @@
 )]
 
 mod captured;
+mod ending;
 mod environment;
 mod error;
 mod inside;

@@ -9,9 +9,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::captured::Capture;
-use crate::inside::{PROVEN, REFUSED};
+use crate::ending::{Ended, Enders, Tree};
+use crate::inside::{GO, PROVEN, REFUSED};
 use crate::scratch::private_folder;
-use crate::{Captured, Keep, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view};
+use crate::{Captured, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view};
 
 /// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
 const WAITING_CHUNKS: usize = 64;
@@ -145,86 +146,76 @@ fn make_private(places: &Places) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// Why we ended a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    TimeOver,
-    Killed,
-}
-
 async fn follow(
     mut child: Child,
     stdin: Vec<u8>,
     limits: Limits,
     chunks: mpsc::Sender<Chunk>,
-    mut killed: watch::Receiver<bool>,
+    kill_asked: watch::Receiver<bool>,
 ) -> Result<Finished, SandboxError> {
     let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err(SandboxError::WallsFailed("a pipe is missing".into()));
     };
-    let deadline = tokio::time::sleep(limits.wall_time);
-    tokio::pin!(deadline);
-    let mut ended = None;
+    let mut errors = BufReader::new(errors);
+    let mut enders = Enders::new(limits.wall_time, kill_asked);
+    let verdict = enders.over(&mut child, first_line(&mut errors)).await;
+    if verdict != PROVEN && enders.ended().is_none() {
+        drop(input);
+        return Err(not_started(&mut enders, &mut child, verdict, errors).await);
+    }
+    // Taken while the helper waits: a short program would be gone before.
+    let tree = if enders.ended().is_none() {
+        Some(Tree::beneath(&child)?)
+    } else {
+        None
+    };
 
     let write = async move {
         // A program may well end without reading everything.
-        drop(input.write_all(&stdin).await);
-    };
-    let mut errors = BufReader::new(errors);
-    let read_errors = async {
-        let verdict = first_line(&mut errors).await;
-        let mut record = Capture::new(limits.keep, limits.output_bytes);
-        if verdict == PROVEN {
-            copy(&mut errors, Stream::Error, &mut record, &chunks).await;
-            return (Ok(()), record);
+        if input.write_all(GO).await.is_ok() {
+            drop(input.write_all(&stdin).await);
         }
-        let mut rest = Capture::new(Keep::Head, LONGEST_REASON);
-        copy(&mut errors, Stream::Error, &mut rest, &chunks).await;
-        let reason = verdict + &rest.finish().text();
-        (Err(reason), record)
     };
-    let read_output = async {
-        let mut record = Capture::new(limits.keep, limits.output_bytes);
-        copy(output, Stream::Output, &mut record, &chunks).await;
-        record
+    let mut stdout = Capture::new(limits.keep, limits.output_bytes);
+    let mut stderr = Capture::new(limits.keep, limits.output_bytes);
+    let streams = async {
+        tokio::join!(
+            write,
+            copy(output, Stream::Output, &mut stdout, &chunks),
+            copy(&mut errors, Stream::Error, &mut stderr, &chunks)
+        )
     };
-    let streams = async { tokio::join!(write, read_output, read_errors) };
-    tokio::pin!(streams);
-    let ((), stdout, (proven, stderr)) = loop {
-        tokio::select! {
-            done = &mut streams => break done,
-            () = &mut deadline, if ended.is_none() => ended = Some(Ended::TimeOver),
-            Ok(_) = killed.wait_for(|kill| *kill), if ended.is_none() => ended = Some(Ended::Killed),
-        }
-        drop(child.start_kill());
-    };
-    let status = loop {
-        tokio::select! {
-            status = child.wait() => break status,
-            () = &mut deadline, if ended.is_none() => ended = Some(Ended::TimeOver),
-            Ok(_) = killed.wait_for(|kill| *kill), if ended.is_none() => ended = Some(Ended::Killed),
-        }
-        drop(child.start_kill());
-    }
-    .map_err(SandboxError::system("waiting for a process"))?;
-
-    if let Err(reason) = proven
-        && ended.is_none()
-    {
-        return Err(match reason.strip_prefix(REFUSED) {
-            Some(reason) => SandboxError::BoundaryNotProven(reason.trim().to_owned()),
-            None if reason.is_empty() => SandboxError::WallsFailed(status.to_string()),
-            None => SandboxError::WallsFailed(reason.trim().to_owned()),
-        });
+    enders.over(&mut child, streams).await;
+    let status = enders.child(&mut child).await?;
+    if let Some(tree) = tree {
+        blocking(move || tree.gone()).await?;
     }
     Ok(Finished {
-        exit: status.code().filter(|_| ended.is_none()),
+        exit: status.code().filter(|_| enders.ended().is_none()),
         stdout: stdout.finish(),
         stderr: stderr.finish(),
-        timed_out: ended == Some(Ended::TimeOver),
+        timed_out: enders.ended() == Some(Ended::TimeOver),
         violations: Vec::new(),
     })
+}
+
+async fn not_started(
+    enders: &mut Enders,
+    child: &mut Child,
+    verdict: String,
+    errors: impl AsyncRead + Unpin,
+) -> SandboxError {
+    let mut rest = Vec::new();
+    let mut errors = errors.take(LONGEST_REASON as u64);
+    drop(enders.over(child, errors.read_to_end(&mut rest)).await);
+    drop(child.start_kill());
+    let reason = verdict + &String::from_utf8_lossy(&rest);
+    match reason.strip_prefix(REFUSED) {
+        Some(reason) => SandboxError::BoundaryNotProven(reason.trim().to_owned()),
+        None if reason.is_empty() => SandboxError::WallsFailed("bubblewrap said nothing".into()),
+        None => SandboxError::WallsFailed(reason.trim().to_owned()),
+    }
 }
 
 /// The helper's verdict: written before the program exists, so the program cannot forge it.

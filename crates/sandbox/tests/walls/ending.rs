@@ -67,9 +67,13 @@ async fn dropping_ends_everything_and_still_looks_for_a_planted_git() {
     running.take_output().unwrap().recv().await.unwrap();
     assert!(ground.tree.join(".git").exists());
     drop(running);
-    while ground.tree.join(".git").exists() || alive(&ground.root().display().to_string()) > 0 {
-        tokio::task::yield_now().await;
-    }
+    let over = async {
+        while ground.tree.join(".git").exists() || alive(&ground.root().display().to_string()) > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    // Only so that a failure ends.
+    tokio::time::timeout(Duration::from_secs(60), over).await.unwrap();
 }
 
 /// The kernel ties a process to the thread that started it, and this runtime ends its threads at once.

@@ -1,6 +1,7 @@
 //! A wall that is missing is noticed from inside before the program starts.
 
 use std::ffi::OsString;
+use std::io::{PipeReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -11,13 +12,20 @@ use crate::ground::{Ground, READ_ONLY, WRITABLE};
 fn start(arguments: &[OsString]) -> Output {
     Command::new("bwrap")
         .args(arguments)
-        .stdin(Stdio::piped())
+        .stdin(go_ahead())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
         .wait_with_output()
         .unwrap()
+}
+
+/// A pipe that holds what the helper waits for before it becomes the program.
+fn go_ahead() -> PipeReader {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"\n").unwrap();
+    reader
 }
 
 /// The arguments of a program that would leave a file in its worktree's `.git`.
