@@ -1,1 +1,50 @@
-//! Not built yet.
+//! Spaces, runs, the turn, approvals and the carrying out of plans. The one room that wires the
+//! others; it knows no protocol, no screen and no settings file.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::disallowed_methods,
+        clippy::disallowed_types
+    )
+)]
+
+mod active;
+mod checks;
+mod clock;
+mod command;
+mod config;
+mod desk;
+mod drive;
+mod engine;
+mod explain;
+mod fact;
+mod home;
+mod inbox;
+mod inner;
+mod intake;
+mod journal;
+mod lease;
+mod look;
+mod orchestrate;
+mod problem;
+mod projection;
+mod report;
+mod run_state;
+mod turn;
+mod view;
+mod worktree;
+
+pub use command::{Address, Command, Done, PersonAnswer};
+pub use config::{
+    Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS,
+};
+pub use engine::{DryRun, Engine, Explanation, Measure};
+pub use problem::{Problem, ProblemKind};
+pub use view::{
+    CheckRun, Cost, Denial, Details, EventView, FeedItem, LandingReport, ModelUsed, OrchestrationReport, Pending,
+    PlanBrief, PlanView, RunReport, RunView, SpaceView, StepReport,
+};

@@ -180,6 +180,17 @@ fn narrowings(recipe: &RunRecipe) -> Vec<Capability> {
 }
 
 impl RunSpec {
+    /// The same run while a step of its plan is in progress: writes beside these paths ask. Only a
+    /// run that carries out steps can be bounded so; every other is returned as it is.
+    #[must_use]
+    pub fn within_step(&self, files: Vec<String>) -> RunSpec {
+        let mut bounded = self.clone();
+        if let Role::Step { files: bound, .. } = &mut bounded.recipe.role {
+            *bound = Some(files);
+        }
+        bounded
+    }
+
     /// The mode it runs in.
     pub fn mode(&self) -> Mode {
         self.recipe.mode

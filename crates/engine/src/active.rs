@@ -1,0 +1,104 @@
+//! A run being driven by this process: its specification, its state and what it acts with.
+
+use std::sync::Arc;
+
+use modes::{ModelView, RunSpec, Tier, model_view, run_spec};
+use tokio_util::sync::CancellationToken;
+use tools::Scope;
+
+use crate::config::ChosenModel;
+use crate::fact::Fact;
+use crate::inner::Inner;
+use crate::problem::{Problem, ProblemKind};
+use crate::run_state::RunState;
+use crate::turn::assemble;
+
+/// A run in hand.
+pub(crate) struct Active {
+    pub inner: Arc<Inner>,
+    pub spec: RunSpec,
+    pub view: ModelView,
+    pub state: RunState,
+    /// The conversation of the thread before this run.
+    pub before: Vec<llm::Message>,
+    pub scope: Scope,
+    pub chosen: ChosenModel,
+    pub stop: CancellationToken,
+}
+
+impl Active {
+    /// Takes a run in hand. Its specification is computed again from its recipe and must be the
+    /// one it was started with.
+    pub(crate) async fn take(inner: Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Active, Problem> {
+        let state = inner.run(run).await?;
+        let start = &state.start;
+        let spec = run_spec(start.recipe.clone(), inner.toolbox.built())
+            .map_err(|refused| Problem::refused(refused.to_string()))?;
+        if spec.digest() != start.profile_digest {
+            return Err(Problem::refused(format!(
+                "run {run} was started under another profile than this version of Stance has"
+            ))
+            .hint("send a new message: a new run starts under the present one."));
+        }
+        let mut chosen = inner.config.models.choose(start.recipe.mode)?;
+        if chosen.settings != start.model {
+            inner.notice(format!(
+                "this run was started with {} and goes on with it",
+                words(&start.model)
+            ));
+            chosen.settings = start.model.clone();
+        }
+        let before = if start.fresh_context { Vec::new() } else { assemble::before(&inner, start).await? };
+        let scope = scope(&inner, &spec, run, stop.clone()).await?;
+        Ok(Active { view: model_view(&spec), inner, spec, state, before, scope, chosen, stop })
+    }
+
+    /// The specification of the call in hand: bounded by the step in progress.
+    pub(crate) fn spec_now(&self) -> RunSpec {
+        match self.state.entry().and_then(|entry| entry.files.clone()) {
+            Some(files) => self.spec.within_step(files),
+            None => self.spec.clone(),
+        }
+    }
+
+    /// Appends facts and folds them in.
+    pub(crate) async fn record(&mut self, facts: Vec<Fact>) -> Result<(), Problem> {
+        let inner = Arc::clone(&self.inner);
+        inner.record(&mut self.state, facts).await
+    }
+}
+
+/// Provider and model in one word.
+pub(crate) fn words(settings: &llm::ModelSettings) -> String {
+    format!("{}:{}", settings.provider, settings.model)
+}
+
+async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken) -> Result<Scope, Problem> {
+    let mut hidden = vec![inner.config.home.clone()];
+    hidden.extend(
+        modes::paths::CREDENTIAL_STORES
+            .iter()
+            .map(|place| inner.config.person_home.join(place))
+            .filter(|place| place.exists()),
+    );
+    let committer = if spec.capability().max_tier() == Tier::Exec { inner.committer().await? } else { None };
+    let nobody = || (inner.config.operator.clone(), format!("{}@localhost", inner.config.operator));
+    Ok(Scope {
+        run_id: run.to_owned(),
+        worktree: inner.worktree.clone(),
+        scratch: inner.home.scratch(run)?,
+        hidden,
+        home: inner.config.person_home.clone(),
+        checkout: inner.checkout.clone(),
+        walls: inner.config.walls.clone(),
+        containment: spec.containment(),
+        committer: committer.map_or_else(nobody, |who| (who.name().to_owned(), who.mail().to_owned())),
+        cancel: stop,
+    })
+}
+
+impl From<repo::RepoError> for Problem {
+    fn from(error: repo::RepoError) -> Problem {
+        Problem::new(ProblemKind::Machine, error.to_string())
+    }
+}

@@ -1,0 +1,59 @@
+//! What must hold before a delivery counts: the check a person gave, and that files changed where
+//! they had to. Commands run inside the run's own walls.
+
+use std::time::Duration;
+
+use modes::{Containment, Ending};
+use sandbox::{Program, Spawn};
+
+use crate::active::Active;
+use crate::fact::Fact;
+use crate::inner::Inner;
+use crate::problem::{Problem, ProblemKind};
+
+/// A check may take so long.
+const LONGEST: Duration = Duration::from_secs(1800);
+
+/// Bytes of a check's output that are kept.
+const KEPT: usize = 16 * 1024;
+
+/// The ending of a run that delivered, after its checks.
+pub(crate) async fn after_delivery(run: &mut Active) -> Result<Ending, Problem> {
+    if let Some(command) = run.state.start.check.clone() {
+        let outcome = check(&run.inner, run.spec.containment(), &run.state.start.run, &command).await?;
+        let exit = outcome.0;
+        run.record(vec![Fact::CheckRan { command, exit, output: outcome.1 }]).await?;
+        if exit != Some(0) {
+            return Ok(Ending::CheckUnmet);
+        }
+    }
+    if run.state.start.expect_changes && run.state.changed.is_empty() {
+        return Ok(Ending::CheckUnmet);
+    }
+    Ok(Ending::Delivered)
+}
+
+/// Runs one command line in the checkout, inside walls. Exit code and the end of its output.
+pub(crate) async fn check(
+    inner: &Inner,
+    containment: Containment,
+    run: &str,
+    command: &str,
+) -> Result<(Option<i32>, String), Problem> {
+    let Some(walls) = &inner.config.walls else {
+        return Err(Problem::new(ProblemKind::Machine, "a check runs only inside walls, and this machine has none")
+            .hint("`stance doctor` shows why."));
+    };
+    let mut places = sandbox::Places::new(&inner.worktree, inner.home.scratch(run)?);
+    places.sealed = inner.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
+    places.hidden = vec![inner.config.home.clone()];
+    let mut spawn = Spawn::new(Program::Shell(command.to_owned()), &inner.worktree);
+    spawn.environment.push(("STANCE_RUN".to_owned(), run.to_owned()));
+    spawn.limits.wall_time = LONGEST;
+    let running = sandbox::spawn(walls, containment, &places, spawn)
+        .map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
+    let finished = running.wait().await.map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
+    let output = format!("{}{}", finished.stdout.text(), finished.stderr.text());
+    let from = output.char_indices().rev().map(|(at, _)| at).take_while(|at| output.len() - at <= KEPT).last();
+    Ok((finished.exit, output.get(from.unwrap_or_default()..).unwrap_or_default().to_owned()))
+}

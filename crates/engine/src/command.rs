@@ -1,0 +1,158 @@
+//! What a door can ask of the engine. Every change goes through one of these.
+
+use modes::Mode;
+use work::approval::ApprovalMove;
+use work::plan::{ApprovalOptions, Selection};
+
+use crate::config::RunOptions;
+
+/// One act of an operator.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// Opens a fresh space.
+    OpenSpace {
+        /// Its mode.
+        mode: Mode,
+    },
+    /// Sends a message: starts a run.
+    Send {
+        /// Where to.
+        to: Address,
+        /// What is said.
+        text: String,
+        /// What is asked for beside it.
+        options: RunOptions,
+    },
+    /// Goes on with a run that was interrupted or waits. The id of a run, thread or space, or `last`.
+    Resume {
+        /// Which.
+        id: String,
+        /// What is said to it: the answer to what it waits for, or a further message.
+        text: Option<String>,
+        /// What is asked for from here on.
+        options: RunOptions,
+    },
+    /// Answers a permission or a question.
+    Answer {
+        /// The waiting thing.
+        id: String,
+        /// The digest it was shown with; needed for a permission.
+        digest: Option<String>,
+        /// The answer.
+        answer: PersonAnswer,
+    },
+    /// Switches the mode of a space.
+    SwitchMode {
+        /// The space; the checkout's current one when none is named.
+        space: Option<String>,
+        /// The mode.
+        to: Mode,
+        /// What is sent along.
+        draft: Option<String>,
+        /// What is asked for of the run that follows.
+        options: RunOptions,
+    },
+    /// Decides an approval by its id.
+    Decide {
+        /// The approval.
+        approval: String,
+        /// The digest it was shown with.
+        digest: String,
+        /// `Approve`, `Reject` or `RequestRevision`.
+        decision: ApprovalMove,
+        /// Why.
+        reason: Option<String>,
+        /// How an approved plan is carried out.
+        options: ApprovalOptions,
+        /// Which of its steps.
+        selection: Selection,
+    },
+    /// Decides a plan by its id; otherwise as `Decide`.
+    DecidePlan {
+        /// The plan.
+        plan: String,
+        /// The digest it was shown with.
+        digest: String,
+        /// `Approve`, `Reject` or `RequestRevision`.
+        decision: ApprovalMove,
+        /// Why.
+        reason: Option<String>,
+        /// How it is carried out.
+        options: ApprovalOptions,
+        /// Which of its steps.
+        selection: Selection,
+    },
+    /// Goes on with the orchestration of a plan, or starts one that was saved only.
+    RunPlan {
+        /// The plan.
+        plan: String,
+    },
+    /// Comments a plan.
+    Comment {
+        /// The plan.
+        plan: String,
+        /// The step commented, or the whole.
+        node: Option<String>,
+        /// The words commented.
+        quote: Option<String>,
+        /// The comment.
+        text: String,
+    },
+    /// Stops a run.
+    Stop {
+        /// The run.
+        run: String,
+    },
+}
+
+/// Where a message goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// The checkout's current space when it is not in Agent mode, else a fresh one.
+    Wherever,
+    /// A fresh space in this mode.
+    FreshSpace(Mode),
+    /// A new thread in this space.
+    Space(String),
+    /// On in this thread.
+    Thread(String),
+    /// The checkout's current space, on in its newest thread or in a first one.
+    Current,
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PersonAnswer {
+    /// Yes, once.
+    Allow,
+    /// No.
+    Deny {
+        /// And why.
+        because: Option<String>,
+    },
+    /// Words.
+    Text(String),
+}
+
+/// What a command came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// A run is ready to be driven.
+    Run {
+        /// The run.
+        run: String,
+        /// What the person should know first: the space used, its mode and why.
+        notices: Vec<String>,
+    },
+    /// An orchestration is ready to be driven.
+    Orchestration {
+        /// The orchestration.
+        orchestration: String,
+        /// What the person should know first.
+        notices: Vec<String>,
+    },
+    /// Nothing is left to drive; the words say what was done.
+    Said(Vec<String>),
+    /// A space was opened.
+    Space(String),
+}

@@ -1,0 +1,76 @@
+//! Driving a run: turn after turn until it ends or waits, as the one process that does.
+
+use std::sync::Arc;
+
+use modes::Posture;
+use tokio_util::sync::CancellationToken;
+
+use crate::active::Active;
+use crate::fact::Fact;
+use crate::inner::Inner;
+use crate::lease;
+use crate::problem::Problem;
+use crate::run_state::{RunState, Talk};
+use crate::turn::{self, Flow};
+
+/// Drives a run until it ends or waits. Returns how it stopped.
+pub(crate) async fn run(inner: &Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Flow, Problem> {
+    let state = inner.run(run).await?;
+    if state.ended {
+        return Ok(Flow::Ended);
+    }
+    if still_waits(&state) {
+        return Ok(Flow::Waits);
+    }
+    let name = format!("run/{run}");
+    lease::take(inner, &name, &format!("run {run}")).await?;
+    let flow = driven(inner, run, stop).await;
+    lease::give_back(inner, &name).await?;
+    flow
+}
+
+async fn driven(inner: &Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Flow, Problem> {
+    let mut active = Active::take(Arc::clone(inner), run, stop.clone()).await?;
+    note_going_on(&mut active).await?;
+    let writes = active.spec.containment().worktree() == Posture::Writable;
+    if writes && !lease::turn_of_checkout(inner, run, &stop).await? {
+        return turn::cancel(&mut active).await;
+    }
+    let flow = turns(&mut active).await;
+    if writes {
+        lease::checkout_done(inner, run).await?;
+    }
+    flow
+}
+
+async fn turns(active: &mut Active) -> Result<Flow, Problem> {
+    loop {
+        match turn::turn(active).await? {
+            Flow::Goes => {}
+            flow => return Ok(flow),
+        }
+    }
+}
+
+/// Says in the journal that a run goes on which waited, or was cut off.
+async fn note_going_on(active: &mut Active) -> Result<(), Problem> {
+    let interrupted = !active.state.paused && active.state.requests > 0;
+    if active.state.paused || interrupted {
+        let who = active.inner.config.operator.clone();
+        active.record(vec![Fact::RunResumed { who, interrupted }]).await?;
+    }
+    Ok(())
+}
+
+/// Whether a paused run has nothing to go on with yet.
+fn still_waits(state: &RunState) -> bool {
+    if !state.paused {
+        return false;
+    }
+    match state.open_call() {
+        Some(call) => {
+            call.asked || call.permission.as_ref().is_some_and(|(_, _, answer)| answer.is_none())
+        }
+        None => matches!(state.talk.last(), Some(Talk::Response(_, _, calls)) if calls.is_empty()),
+    }
+}

@@ -1,0 +1,187 @@
+//! The engine as doors see it: one way in for change, ways to look, and a feed.
+
+use std::sync::Arc;
+
+use modes::Mode;
+use serde_json::Value;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use crate::command::{Command, Done};
+use crate::config::EngineConfig;
+use crate::explain;
+use crate::inbox;
+use crate::inner::Inner;
+use crate::intake;
+use crate::problem::Problem;
+use crate::turn::Flow;
+use crate::view::{EventView, FeedItem, Pending, PlanView, RunReport, RunView, SpaceView};
+use crate::{drive, look, orchestrate, report};
+
+/// The engine of one workspace. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+impl Engine {
+    /// Opens the workspace of the folder the command was started in; creates it on first use.
+    pub async fn open(config: EngineConfig) -> Result<Engine, Problem> {
+        Inner::open(config).await.map(|inner| Engine(Arc::new(inner)))
+    }
+
+    /// Carries out one act of an operator.
+    pub async fn carry_out(&self, command: Command) -> Result<Done, Problem> {
+        intake::carry_out(&self.0, command).await
+    }
+
+    /// Drives a run until it ends or waits, and the run that follows it. `stop` is the person's Ctrl-C.
+    pub async fn drive_run(&self, run: &str, stop: CancellationToken) -> Result<RunReport, Problem> {
+        let mut next = Some(run.to_owned());
+        while let Some(run) = next {
+            let flow = drive::run(&self.0, &run, stop.clone()).await?;
+            next = match flow {
+                Flow::Ended => self.0.run(&run).await?.follow_up,
+                _ => None,
+            };
+        }
+        report::of_run(&self.0, run).await
+    }
+
+    /// Drives an orchestration until it ends or waits. `stop` pauses it cleanly.
+    pub async fn drive_orchestration(
+        &self,
+        orchestration: &str,
+        stop: CancellationToken,
+    ) -> Result<RunReport, Problem> {
+        orchestrate::drive(&self.0, orchestration, stop.clone()).await?;
+        report::of_orchestration(&self.0, orchestration, stop.is_cancelled()).await
+    }
+
+    /// Everything that happens from now on.
+    pub fn feed(&self) -> broadcast::Receiver<FeedItem> {
+        self.0.journal.watch()
+    }
+
+    /// The first request a run in this mode would make, measured; nothing is stored or sent.
+    pub async fn dry_run(&self, mode: Mode, text: &str) -> Result<DryRun, Problem> {
+        look::dry_run(&self.0, mode, text).await
+    }
+
+    /// The checkout's current space; created on first use in Agent mode.
+    pub async fn current_space(&self) -> Result<SpaceView, Problem> {
+        let mut change = self.0.journal.change("").await?;
+        let row = intake::current(&self.0, &mut change).await?;
+        change.commit().await?;
+        look::space(&self.0, &row.id).await
+    }
+
+    /// Every space, oldest first.
+    pub async fn spaces(&self) -> Result<Vec<SpaceView>, Problem> {
+        look::spaces(&self.0).await
+    }
+
+    /// One space.
+    pub async fn space(&self, id: &str) -> Result<SpaceView, Problem> {
+        look::space(&self.0, id).await
+    }
+
+    /// Every plan, oldest first.
+    pub async fn plans(&self) -> Result<Vec<PlanView>, Problem> {
+        look::plans(&self.0).await
+    }
+
+    /// One plan. When its base moved, a re-based revision is recorded first, and said.
+    pub async fn plan(&self, id: &str) -> Result<PlanView, Problem> {
+        look::plan(&self.0, id).await
+    }
+
+    /// Everything that waits for a person, oldest first.
+    pub async fn inbox(&self) -> Result<Vec<Pending>, Problem> {
+        inbox::all(&self.0).await
+    }
+
+    /// Runs, newest first.
+    pub async fn runs(&self) -> Result<Vec<RunView>, Problem> {
+        look::runs(&self.0).await
+    }
+
+    /// The report of a run as it stands.
+    pub async fn report(&self, run: &str) -> Result<RunReport, Problem> {
+        report::of_run(&self.0, run).await
+    }
+
+    /// The events of a thread's runs, oldest first.
+    pub async fn thread_events(&self, thread: &str) -> Result<Vec<EventView>, Problem> {
+        look::thread_events(&self.0, thread).await
+    }
+
+    /// Checks the journal.
+    pub async fn verify(&self, against: Option<&str>) -> Result<store::Verification, Problem> {
+        let head = against
+            .map(str::parse::<store::Head>)
+            .transpose()
+            .map_err(|error| Problem::usage(format!("{error}; a head is printed as NUMBER:LINK")))?;
+        Ok(self.0.journal.store().verify(head.as_ref()).await?)
+    }
+
+    /// The end of the journal.
+    pub async fn audit_head(&self) -> Result<String, Problem> {
+        Ok(self.0.journal.store().head().await?.to_string())
+    }
+
+    /// What a run in this mode could do with a tool, by the function that gates runs.
+    pub fn explain(&self, mode: Mode, tool: &str) -> Result<Explanation, Problem> {
+        explain::explain(&self.0, mode, tool)
+    }
+
+    /// The projections of a mode with the tools that are built.
+    pub fn profile(&self, mode: Mode) -> Value {
+        look::profile(&self.0, mode)
+    }
+}
+
+/// The first request of a run, measured.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct DryRun {
+    /// The mode.
+    pub mode: String,
+    /// The model configured.
+    pub model: String,
+    /// Bytes and tokens of the system prompt.
+    pub system: Measure,
+    /// Of the tools.
+    pub tools: Measure,
+    /// Of the messages.
+    pub messages: Measure,
+    /// The tools by name.
+    pub tool_names: Vec<String>,
+    /// The system prompt itself.
+    pub system_text: String,
+}
+
+/// A size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Measure {
+    /// Bytes.
+    pub bytes: u64,
+    /// Estimated tokens.
+    pub tokens: u64,
+}
+
+/// Why a call of a tool would run, ask or be refused.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Explanation {
+    /// The tool.
+    pub tool: String,
+    /// The mode shown.
+    pub mode: String,
+    /// What would be decided about a call without further effects.
+    pub decision: modes::Decision,
+    /// What decides.
+    pub layer: modes::Layer,
+    /// Why, in words.
+    pub reason: String,
+    /// The effects of each of its calls.
+    pub effects: modes::EffectSet,
+    /// Whether it is in the surface.
+    pub in_surface: bool,
+}

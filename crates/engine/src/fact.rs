@@ -1,0 +1,227 @@
+//! Everything that can happen, as one closed enum. An event of the journal is one of these; its
+//! kind and its payload come from here alone.
+
+use std::collections::BTreeMap;
+
+use modes::{Conclusion, DecisionRecord, EffectSet, RunRecipe};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tools::{TodoItem, ToolResult, UserQuestion};
+use work::approval::{ApprovalKind, ApprovalMove};
+use work::orchestration::OrchestrationDefinition;
+use work::pipeline::StepState;
+use work::plan::{ApprovalOptions, Comment, PlanMove, RevisionContent, Selection};
+
+use crate::problem::{Problem, ProblemKind};
+
+/// One thing that happened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "details", rename_all = "snake_case")]
+pub(crate) enum Fact {
+    SpaceOpened { space: String, mode: String, checkout: String, current: bool },
+    ModeChanged { space: String, from: Option<String>, to: String, who: String, why: String },
+    ThreadOpened { thread: String, space: String, parent: Option<String> },
+
+    RunStarted(Box<RunStart>),
+    Entered(Entry),
+    Requested { turn: u32, hash: String, bytes: u64, tokens: u64, mode: String, model: String },
+    RequestFailed { failure: String, message: String, status: Option<u16>, attempt: u32, cursor: Option<String>, partial: Vec<llm::Block>, usage: llm::Usage },
+    Responded { response: llm::Response },
+    Decided { call: String, record: DecisionRecord },
+    PermissionAsked(Box<Permission>),
+    PermissionAnswered { permission: String, call: String, digest: String, allow: bool, because: Option<String>, who: String },
+    QuestionAsked { question: String, call: String, reply: bool, asked: UserQuestion },
+    QuestionAnswered { question: String, call: String, answer: String, who: String },
+    ToolStarted { call: String, tool: String },
+    ToolFinished { call: String, tool: String, result: ToolResult, how: How },
+    Nudged { text: String },
+    Told { text: String },
+    Noted { call: String, text: String },
+    TodoUpdated { items: Vec<TodoItem> },
+    OutputSubmitted { step: Option<String>, output: Option<Value>, evidence: Option<String> },
+    ChangesObserved { before: String, after: String, files: Vec<String> },
+    CheckRan { command: String, exit: Option<i32>, output: String },
+    RunPaused { conclusion: Conclusion, summary: String },
+    RunResumed { who: String, interrupted: bool },
+    StepEnded { step: String },
+    RunEnded { conclusion: Conclusion, summary: String, follow_up: Option<String> },
+
+    PlanSubmitted(Box<Submission>),
+    PlanMoved { plan: String, moved: PlanMove, who: String, why: Option<String> },
+    PlanCommented { plan: String, revision: u32, comment: Comment },
+    ApprovalOpened(ApprovalRow),
+    ApprovalMoved { approval: String, moved: ApprovalMove, who: String, how: String, digest: String, reason: Option<String>, options: Option<Box<(ApprovalOptions, Selection)>> },
+
+    OrchestrationCreated(Box<OrchestrationStart>),
+    StepMoved { orchestration: String, step: String, state: StepState, run: Option<String>, before: Option<String>, after: Option<String>, files: Vec<String>, evidence: Option<String>, output: Option<Value> },
+    StepLanded { orchestration: String, step: String, commit: String },
+    PlanCheckRan { orchestration: String, command: String, exit: Option<i32>, output: String },
+    OrchestrationEnded { orchestration: String, completed: bool, summary: String, head: Option<String> },
+}
+
+/// How a call came to its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum How {
+    /// It ran to its end.
+    Performed,
+    /// It was refused before it ran.
+    Refused,
+    /// Stance stopped while it ran; its effect is unknown.
+    Interrupted,
+    /// It came behind a call that ends the response.
+    NotStarted,
+    /// A person answered it.
+    Answered,
+}
+
+/// Everything a run is started with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RunStart {
+    pub run: String,
+    pub space: String,
+    pub thread: String,
+    pub parent: Option<String>,
+    pub orchestration: Option<String>,
+    pub recipe: RunRecipe,
+    pub profile_digest: String,
+    pub model: llm::ModelSettings,
+    pub title: String,
+    pub check: Option<String>,
+    pub expect_changes: bool,
+    pub mistakes: Option<u32>,
+    pub tokens: Option<u64>,
+    pub minutes: Option<u64>,
+    pub labels: BTreeMap<String, String>,
+    pub who: String,
+    /// Whether the conversation before it is left out.
+    pub fresh_context: bool,
+}
+
+/// A message that enters a run: its first, or a step's.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub id: String,
+    pub text: String,
+    /// Facts about the place, for the model: folder, branch. Ours, not the person's.
+    pub context: String,
+    pub step: Option<String>,
+    /// The bound of the step's writes.
+    pub files: Option<Vec<String>>,
+    /// Where the model's script goes on, if it keeps a place.
+    pub cursor: Option<String>,
+}
+
+/// A call that waits for a yes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Permission {
+    pub permission: String,
+    pub call: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub effects: EffectSet,
+    pub asks: Vec<modes::Ask>,
+    pub digest: String,
+}
+
+/// A plan as it was submitted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Submission {
+    pub plan: String,
+    pub space: String,
+    pub thread: String,
+    /// The run that wrote it; none when a person's look re-based it.
+    pub run: Option<String>,
+    pub content: RevisionContent,
+    pub digest: String,
+    /// "starts from main 3f2a1c + 2 changed files".
+    pub base_words: String,
+}
+
+/// An approval as it is opened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ApprovalRow {
+    pub approval: String,
+    pub kind: ApprovalKind,
+    pub subject: String,
+    pub digest: String,
+    pub run: Option<String>,
+    pub thread: String,
+    pub space: String,
+    pub title: String,
+    /// The stay in plan mode it belongs to.
+    pub epoch: Option<u64>,
+}
+
+/// Everything an orchestration is started with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OrchestrationStart {
+    pub orchestration: String,
+    pub plan: String,
+    pub space: String,
+    pub thread: String,
+    pub definition: OrchestrationDefinition,
+    pub who: String,
+    pub approval: String,
+    pub base: Option<String>,
+}
+
+impl Fact {
+    /// The event's kind and payload.
+    pub(crate) fn parts(&self) -> Result<(String, Value), Problem> {
+        let broken = |why: String| Problem::new(ProblemKind::Store, format!("an event cannot be written: {why}"));
+        let value = serde_json::to_value(self).map_err(|error| broken(error.to_string()))?;
+        let Value::Object(mut map) = value else { return Err(broken("it is no object".to_owned())) };
+        match (map.remove("kind"), map.remove("details")) {
+            (Some(Value::String(kind)), Some(details)) => Ok((kind, details)),
+            _ => Err(broken("it has no kind".to_owned())),
+        }
+    }
+
+    /// The fact of an event; none when retention has removed its payload.
+    pub(crate) fn of(event: &store::Event) -> Result<Option<Fact>, Problem> {
+        let Some(details) = &event.payload else { return Ok(None) };
+        let whole = serde_json::json!({"kind": event.kind, "details": details});
+        serde_json::from_value(whole).map(Some).map_err(|error| {
+            Problem::new(
+                ProblemKind::Store,
+                format!("event {} ({}) cannot be read: {error}", event.number, event.kind),
+            )
+            .hint("`stance audit verify` tells whether it was changed.")
+        })
+    }
+
+    /// The stream the fact belongs to.
+    pub(crate) fn stream(&self, run: &str) -> String {
+        match self {
+            Fact::SpaceOpened { space, .. } | Fact::ModeChanged { space, .. } | Fact::ThreadOpened { space, .. } => {
+                format!("space/{space}")
+            }
+            Fact::PlanSubmitted(submission) => format!("plan/{}", submission.plan),
+            Fact::PlanMoved { plan, .. } | Fact::PlanCommented { plan, .. } => format!("plan/{plan}"),
+            Fact::ApprovalOpened(row) => format!("approval/{}", row.approval),
+            Fact::ApprovalMoved { approval, .. } => format!("approval/{approval}"),
+            Fact::OrchestrationCreated(start) => format!("orchestration/{}", start.orchestration),
+            Fact::StepMoved { orchestration, .. }
+            | Fact::StepLanded { orchestration, .. }
+            | Fact::PlanCheckRan { orchestration, .. }
+            | Fact::OrchestrationEnded { orchestration, .. } => format!("orchestration/{orchestration}"),
+            Fact::RunStarted(start) => format!("run/{}", start.run),
+            _ => format!("run/{run}"),
+        }
+    }
+}
+
+impl Fact {
+    /// Whether it must survive the loss of power: approvals and mode changes.
+    pub(crate) fn lasts(&self) -> bool {
+        matches!(
+            self,
+            Fact::ModeChanged { .. }
+                | Fact::ApprovalOpened(_)
+                | Fact::ApprovalMoved { .. }
+                | Fact::PermissionAnswered { .. }
+                | Fact::OrchestrationCreated(_)
+        )
+    }
+}

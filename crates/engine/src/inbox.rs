@@ -1,0 +1,88 @@
+//! "Waiting for you": everything that waits for a person, oldest first.
+
+use serde_json::Value;
+use store::{Query, Row, Table};
+use work::approval::ApprovalStatus;
+
+use crate::inner::Inner;
+use crate::problem::Problem;
+use crate::projection::word;
+use crate::view::Pending;
+
+/// Everything that waits in the workspace.
+pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
+    let store = inner.journal.store();
+    let mut rows: Vec<(i64, Pending)> = Vec::new();
+    for row in store.find(&Query::all(Table::Waiting).having("status", "open")).await? {
+        rows.push((row.integer("created_ms").unwrap_or_default(), waiting(&row)));
+    }
+    let pending = word(&ApprovalStatus::Pending)?;
+    for row in store.find(&Query::all(Table::Approval).having("status", pending)).await? {
+        rows.push((row.integer("created_ms").unwrap_or_default(), approval(&row)));
+    }
+    rows.sort_by_key(|(created, _)| *created);
+    Ok(rows.into_iter().map(|(_, pending)| pending).collect())
+}
+
+/// Everything that waits in a space.
+pub(crate) async fn of_space(inner: &Inner, space: &str) -> Result<Vec<Pending>, Problem> {
+    Ok(all(inner).await?.into_iter().filter(|pending| pending.space_id == space).collect())
+}
+
+fn waiting(row: &Row) -> Pending {
+    let kind = row.text("kind").unwrap_or_default();
+    let (title, lines) = if kind == "permission" { permission(&row.body) } else { question(&row.body) };
+    Pending {
+        kind: kind.to_owned(),
+        id: row.id.clone(),
+        digest: row.text("digest").unwrap_or_default().to_owned(),
+        title,
+        run_id: row.text("run").map(str::to_owned),
+        plan_id: None,
+        space_id: row.text("space").unwrap_or_default().to_owned(),
+        lines,
+    }
+}
+
+fn permission(body: &Value) -> (String, Vec<String>) {
+    let tool = body.get("tool").and_then(Value::as_str).unwrap_or_default();
+    let mut lines: Vec<String> = body
+        .get("asks")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|ask| ask.get("what").and_then(Value::as_str))
+        .map(|what| format!("it would {what}"))
+        .collect();
+    for (name, value) in body.get("arguments").and_then(Value::as_object).into_iter().flatten() {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        lines.push(format!("{name}: {text}"));
+    }
+    (tool.to_owned(), lines)
+}
+
+fn question(body: &Value) -> (String, Vec<String>) {
+    let asked = body.get("asked");
+    let text = asked.and_then(|asked| asked.get("question")).and_then(Value::as_str).unwrap_or_default();
+    let options = asked.and_then(|asked| asked.get("options")).and_then(Value::as_array);
+    let lines = options
+        .into_iter()
+        .flatten()
+        .filter_map(|option| option.get("label").and_then(Value::as_str).map(str::to_owned))
+        .collect();
+    (text.to_owned(), lines)
+}
+
+fn approval(row: &Row) -> Pending {
+    let kind = row.text("kind").unwrap_or_default();
+    Pending {
+        kind: kind.to_owned(),
+        id: row.id.clone(),
+        digest: row.text("digest").unwrap_or_default().to_owned(),
+        title: row.body.get("title").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        run_id: row.text("run").map(str::to_owned),
+        plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
+        space_id: row.text("space").unwrap_or_default().to_owned(),
+        lines: Vec::new(),
+    }
+}

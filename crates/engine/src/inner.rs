@@ -1,0 +1,132 @@
+//! What the parts of the engine share: one workspace, opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use modes::WallsStanding;
+use store::{Holder, Store};
+use tools::Toolbox;
+
+use crate::clock;
+use crate::config::EngineConfig;
+use crate::fact::Fact;
+use crate::home::WorkspaceHome;
+use crate::journal::Journal;
+use crate::problem::{Problem, ProblemKind};
+use crate::run_state::RunState;
+use crate::view::FeedItem;
+
+/// One workspace, opened by this process.
+pub(crate) struct Inner {
+    pub config: EngineConfig,
+    pub journal: Journal,
+    pub home: WorkspaceHome,
+    /// The checkout this process was started in; resolved.
+    pub worktree: PathBuf,
+    pub git: Option<repo::Git>,
+    pub checkout: Option<repo::Checkout>,
+    pub toolbox: Toolbox,
+    pub holder: Holder,
+}
+
+impl Inner {
+    pub(crate) async fn open(config: EngineConfig) -> Result<Inner, Problem> {
+        let start = config.start.canonicalize().map_err(|error| {
+            Problem::usage(format!("{}: {error}", config.start.display()))
+        })?;
+        let git_scratch = config.home.join("git");
+        let git = config.walls.as_ref().map(|walls| repo::Git::new(Arc::clone(walls), git_scratch));
+        let checkout = match &git {
+            Some(git) => match repo::Checkout::discover(git, &start).await {
+                Ok(checkout) => Some(checkout),
+                Err(repo::RepoError::NoRepository(_) | repo::RepoError::Bare(_)) => None,
+                Err(error) => return Err(error.into()),
+            },
+            None => None,
+        };
+        let (worktree, shared) = match &checkout {
+            Some(checkout) => (checkout.worktree.clone(), checkout.common_dir.clone()),
+            None => places_without_git(&start),
+        };
+        if config.home.starts_with(&worktree) {
+            return Err(Problem::usage(format!(
+                "the home of Stance ({}) lies inside the checkout ({})",
+                config.home.display(),
+                worktree.display()
+            ))
+            .hint("set STANCE_HOME to a folder outside of it."));
+        }
+        let home = WorkspaceHome::of(&config.home, &shared)?;
+        let store = Store::open(&home.database(), home.journal_key()?).await?;
+        let toolbox = tools::toolbox().map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
+        Ok(Inner {
+            holder: clock::holder("stance"),
+            journal: Journal::new(store),
+            config,
+            home,
+            worktree,
+            git,
+            checkout,
+            toolbox,
+        })
+    }
+
+    /// Git and the checkout, when there are both.
+    pub(crate) fn repository(&self) -> Option<(&repo::Git, &repo::Checkout)> {
+        self.git.as_ref().zip(self.checkout.as_ref())
+    }
+
+    pub(crate) fn walls_standing(&self) -> WallsStanding {
+        if self.config.walls.is_some() { self.config.walls_standing } else { WallsStanding::Absent }
+    }
+
+    pub(crate) fn notice(&self, text: impl Into<String>) {
+        self.journal.show(FeedItem::Notice(text.into()));
+    }
+
+    /// A run as its journal has it.
+    pub(crate) async fn run(&self, run: &str) -> Result<RunState, Problem> {
+        let facts = self.journal.facts(&format!("run/{run}")).await?;
+        RunState::fold(facts).ok_or_else(|| {
+            Problem::usage(format!("there is no run {run} in this workspace")).hint("`stance space list` shows what is here.")
+        })
+    }
+
+    /// Appends facts of a run in one change and folds them into its state.
+    pub(crate) async fn record(&self, state: &mut RunState, facts: Vec<Fact>) -> Result<(), Problem> {
+        let lasting = facts.iter().any(Fact::lasts);
+        let run = state.start.run.clone();
+        let mut change =
+            if lasting { self.journal.lasting_change(&run).await? } else { self.journal.change(&run).await? };
+        let mut numbered = Vec::with_capacity(facts.len());
+        for fact in facts {
+            numbered.push((change.record(&fact).await?, fact));
+        }
+        change.commit().await?;
+        for (number, fact) in &numbered {
+            state.apply(*number, fact);
+        }
+        Ok(())
+    }
+}
+
+/// Worktree and shared folder where git cannot be asked: the nearest folder with a `.git`.
+fn places_without_git(start: &Path) -> (PathBuf, PathBuf) {
+    let worktree = start.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(start);
+    let dot_git = worktree.join(".git");
+    let shared = if dot_git.is_dir() { dot_git } else { worktree.to_owned() };
+    (worktree.to_owned(), shared)
+}
+
+impl Inner {
+    /// Who commits are by: what the person's and the repository's git settings name.
+    pub(crate) async fn committer(&self) -> Result<Option<repo::Identity>, Problem> {
+        let Some((git, checkout)) = self.repository() else { return Ok(None) };
+        let home = &self.config.person_home;
+        let personal: Vec<PathBuf> = [home.join(".config/git/config"), home.join(".gitconfig")]
+            .into_iter()
+            .filter(|file| file.is_file())
+            .collect();
+        Ok(repo::identity(git, checkout, &personal).await?)
+    }
+}

@@ -1,0 +1,128 @@
+//! What operators ask for becomes facts here: checked against what is stored, in the transaction
+//! that changes it.
+
+mod answer;
+pub(crate) mod decide;
+mod message;
+mod space;
+
+use modes::Mode;
+use store::{Query, Row, Table};
+use work::approval::ApprovalStatus;
+
+use crate::command::{Command, Done};
+use crate::fact::{Fact, RunStart};
+use crate::inner::Inner;
+use crate::problem::{Problem, ProblemKind};
+use crate::projection::{column, word};
+
+pub(crate) use message::after_exit;
+pub(crate) use message::{NewRun, begin, opened};
+pub(crate) use space::current;
+
+/// Carries out one act of an operator.
+pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, Problem> {
+    match command {
+        Command::OpenSpace { mode } => space::open(inner, mode).await.map(Done::Space),
+        Command::Send { to, text, options } => message::send(inner, to, text, options).await,
+        Command::Resume { id, text, options } => answer::resume(inner, &id, text, options).await,
+        Command::Answer { id, digest, answer } => answer::answer(inner, &id, digest.as_deref(), answer).await,
+        Command::SwitchMode { space, to, draft, options } => space::switch(inner, space, to, draft, options).await,
+        Command::Decide { approval, digest, decision, reason, options, selection } => {
+            let verdict = decide::Verdict { digest, decision, reason, options, selection };
+            decide::approval(inner, &approval, verdict).await
+        }
+        Command::DecidePlan { plan, digest, decision, reason, options, selection } => {
+            let verdict = decide::Verdict { digest, decision, reason, options, selection };
+            decide::plan(inner, &plan, verdict).await
+        }
+        Command::RunPlan { plan } => decide::run_plan(inner, &plan).await,
+        Command::Comment { plan, node, quote, text } => decide::comment(inner, &plan, node, quote, text).await,
+        Command::Stop { run } => answer::stop(inner, &run).await,
+    }
+}
+
+/// The stay of a space in its mode: the number of the event that began it.
+pub(crate) async fn epoch(inner: &Inner, space: &str) -> Result<u64, Problem> {
+    let row = row(inner, Table::Space, space, "space").await?;
+    row.body
+        .get("epoch")
+        .and_then(serde_json::Value::as_u64)
+        .ok_or_else(|| Problem::new(ProblemKind::Store, format!("space {space} has no stay")))
+}
+
+/// The newest plan exit of a run's thread in this stay, whatever its status.
+pub(crate) async fn exit_of_this_stay(inner: &Inner, start: &RunStart) -> Result<Option<Row>, Problem> {
+    let epoch = epoch(inner, &start.space).await?;
+    let exits = Query::all(Table::Approval)
+        .having("kind", "plan_exit")
+        .having("thread", start.thread.as_str())
+        .newest_first();
+    let rows = inner.journal.store().find(&exits).await?;
+    Ok(rows.into_iter().find(|row| row.body.get("epoch").and_then(serde_json::Value::as_u64) == Some(epoch)))
+}
+
+/// The undecided plan exit of a run's thread in this stay.
+pub(crate) async fn open_exit(inner: &Inner, start: &RunStart) -> Result<Option<Row>, Problem> {
+    let newest = exit_of_this_stay(inner, start).await?;
+    match newest {
+        Some(row) if column::<ApprovalStatus>(&row, "status")? == ApprovalStatus::Pending => Ok(Some(row)),
+        _ => Ok(None),
+    }
+}
+
+/// A row a person named; a wrong id is told with ids that are near.
+pub(crate) async fn row(inner: &Inner, table: Table, id: &str, what: &str) -> Result<Row, Problem> {
+    let store = inner.journal.store();
+    if let Some(row) = store.get(table, id).await? {
+        return Ok(row);
+    }
+    let rows = store.find(&Query::all(table).newest_first().limit(500)).await?;
+    let near: Vec<&str> = rows.iter().map(|row| row.id.as_str()).filter(|known| alike(known, id)).take(3).collect();
+    let problem = Problem::usage(format!("there is no {what} {id} in this workspace"));
+    Ok(match near.as_slice() {
+        [] => Err(problem.hint(format!("`stance {} list` shows what there is.", if what == "plan" { "plan" } else { "space" }))),
+        near => Err(problem.hint(format!("near: {}", near.join(", ")))),
+    }?)
+}
+
+/// Whether two ids differ in two places at most, or one begins the other.
+fn alike(known: &str, typed: &str) -> bool {
+    let differing = known.bytes().zip(typed.bytes()).filter(|(a, b)| a != b).count() + known.len().abs_diff(typed.len());
+    differing <= 2 || (typed.len() >= 3 && known.starts_with(typed))
+}
+
+/// Facts that void every undecided exit of a space's present stay.
+pub(crate) async fn voided_exits(
+    change: &mut crate::journal::Change,
+    space: &str,
+    who: &str,
+    why: &str,
+) -> Result<Vec<Fact>, Problem> {
+    let open = Query::all(Table::Approval)
+        .having("kind", "plan_exit")
+        .having("space", space)
+        .having("status", word(&ApprovalStatus::Pending)?);
+    Ok(change
+        .find(&open)
+        .await?
+        .into_iter()
+        .map(|row| Fact::ApprovalMoved {
+            approval: row.id.clone(),
+            moved: work::approval::ApprovalMove::Void,
+            who: who.to_owned(),
+            how: "mode change".to_owned(),
+            digest: row.text("digest").unwrap_or_default().to_owned(),
+            reason: Some(why.to_owned()),
+            options: None,
+        })
+        .collect())
+}
+
+/// The mode of a space row, or the problem that names the space, the value and the repair.
+pub(crate) fn resolved(row: &Row) -> Result<Mode, Problem> {
+    Mode::from_stored(row.text("mode")).map_err(|unresolved| {
+        Problem::new(ProblemKind::Store, format!("space {}: {unresolved}; nothing is started in it", row.id))
+            .hint(format!("`stance space mode {} plan` (or agent, orchestrate) sets it.", row.id))
+    })
+}

@@ -1,0 +1,187 @@
+//! Answers to what waits, going on with runs, and stopping them.
+
+use modes::{Ending, conclude};
+use store::{Query, Row, Table};
+use tools::ToolResult;
+
+use super::message;
+use crate::clock;
+use crate::command::{Address, Done, PersonAnswer};
+use crate::config::RunOptions;
+use crate::fact::{Fact, How};
+use crate::inner::Inner;
+use crate::problem::{Problem, ProblemKind};
+
+/// Answers a permission or a question.
+pub(super) async fn answer(
+    inner: &Inner,
+    id: &str,
+    digest: Option<&str>,
+    answer: PersonAnswer,
+) -> Result<Done, Problem> {
+    let row = super::row(inner, Table::Waiting, id, "waiting thing").await?;
+    let run = row.text("run").unwrap_or_default().to_owned();
+    let call = row.body.get("call").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let facts = match (row.text("kind"), answer) {
+        (Some("permission"), PersonAnswer::Allow) => permitted(inner, &row, call, digest, true, None)?,
+        (Some("permission"), PersonAnswer::Deny { because }) => {
+            permitted(inner, &row, call, digest, false, because)?
+        }
+        (Some("permission"), PersonAnswer::Text(_)) => {
+            return Err(Problem::usage(format!("{id} is a permission: it takes allow or deny")));
+        }
+        (_, PersonAnswer::Text(text)) => answered(inner, &row, call, &text),
+        (_, _) => return Err(Problem::usage(format!("{id} is a question: it takes an answer in words"))),
+    };
+    let mut change = inner.journal.lasting_change(&run).await?;
+    let now = change.get(Table::Waiting, id).await?;
+    if now.as_ref().and_then(|row| row.text("status")) != Some("open") {
+        return Err(Problem::new(ProblemKind::Stale, format!("{id} waits no longer: it was answered or its run ended"))
+            .hint("`stance inbox` shows what waits now."));
+    }
+    for fact in facts {
+        change.record(&fact).await?;
+    }
+    change.commit().await?;
+    Ok(Done::Run { run, notices: Vec::new() })
+}
+
+fn permitted(
+    inner: &Inner,
+    row: &Row,
+    call: String,
+    shown: Option<&str>,
+    allow: bool,
+    because: Option<String>,
+) -> Result<Vec<Fact>, Problem> {
+    let digest = row.text("digest").unwrap_or_default();
+    match shown {
+        Some(shown) if shown.len() >= 12 && digest.starts_with(shown) => {}
+        Some(_) => {
+            return Err(Problem::new(ProblemKind::Stale, "it changed, look again")
+                .hint("`stance inbox` shows what waits, each with its digest."));
+        }
+        None => {
+            return Err(Problem::usage(format!("name the digest you saw: {}@{}", row.id, short(digest)))
+                .hint("`stance inbox` shows what it would do."));
+        }
+    }
+    Ok(vec![Fact::PermissionAnswered {
+        permission: row.id.clone(),
+        call,
+        digest: digest.to_owned(),
+        allow,
+        because,
+        who: inner.config.operator.clone(),
+    }])
+}
+
+fn short(digest: &str) -> &str {
+    digest.get(..12).unwrap_or(digest)
+}
+
+fn answered(inner: &Inner, row: &Row, call: String, text: &str) -> Vec<Fact> {
+    let tool = if row.text("kind") == Some("reply") { "plan_mode_respond" } else { "ask_user" };
+    vec![
+        Fact::QuestionAnswered {
+            question: row.id.clone(),
+            call: call.clone(),
+            answer: text.to_owned(),
+            who: inner.config.operator.clone(),
+        },
+        Fact::ToolFinished {
+            call,
+            tool: tool.to_owned(),
+            result: ToolResult::text(format!("The person answered: {text}")),
+            how: How::Answered,
+        },
+    ]
+}
+
+/// Goes on with a run: the id of a run, thread or space, or `last`.
+pub(super) async fn resume(
+    inner: &Inner,
+    id: &str,
+    text: Option<String>,
+    options: RunOptions,
+) -> Result<Done, Problem> {
+    let row = newest_run(inner, id).await?;
+    if let Some(orchestration) = row.body.get("orchestration").and_then(serde_json::Value::as_str) {
+        return Ok(Done::Orchestration { orchestration: orchestration.to_owned(), notices: Vec::new() });
+    }
+    let thread = row.text("thread").unwrap_or_default().to_owned();
+    match (row.text("status"), text) {
+        (Some("running"), None) => Ok(Done::Run { run: row.id, notices: vec!["Going on where it was interrupted.".to_owned()] }),
+        (Some("running"), Some(_)) => Err(Problem::refused(format!("run {} was interrupted: it goes on first", row.id))
+            .hint(format!("`stance run --resume {}` without a message, then send yours.", row.id))),
+        (Some("waiting"), text) => waiting(inner, row, thread, text, options).await,
+        (_, Some(text)) => message::send(inner, Address::Thread(thread), text, options).await,
+        (_, None) => Err(Problem::usage(format!("run {} has ended", row.id))
+            .hint(format!("`stance run --resume {} \"…\"` sends a further message to its thread.", row.id))),
+    }
+}
+
+async fn waiting(
+    inner: &Inner,
+    row: Row,
+    thread: String,
+    text: Option<String>,
+    options: RunOptions,
+) -> Result<Done, Problem> {
+    let open = Query::all(Table::Waiting).having("run", row.id.as_str()).having("status", "open");
+    let waiting = inner.journal.store().find(&open).await?.into_iter().next();
+    match (waiting, text) {
+        (_, None) => Ok(Done::Run { run: row.id, notices: Vec::new() }),
+        (Some(waiting), Some(text)) if waiting.text("kind") != Some("permission") => {
+            answer(inner, &waiting.id, None, PersonAnswer::Text(text)).await
+        }
+        (Some(waiting), Some(_)) => Err(Problem::refused(format!("a permission waits first: {}", waiting.id))
+            .hint("`stance inbox` shows it; `stance inbox approve` or `deny` answers it.")),
+        (None, Some(text)) => {
+            stop(inner, &row.id).await?;
+            message::send(inner, Address::Thread(thread), text, options).await
+        }
+    }
+}
+
+async fn newest_run(inner: &Inner, id: &str) -> Result<Row, Problem> {
+    let store = inner.journal.store();
+    let query = match id.split_once('_').map(|(letter, _)| letter) {
+        _ if id == "last" => Query::all(Table::Run),
+        Some("r") => return super::row(inner, Table::Run, id, "run").await,
+        Some("t") => {
+            super::row(inner, Table::Thread, id, "thread").await?;
+            Query::all(Table::Run).having("thread", id)
+        }
+        Some("s") => {
+            super::row(inner, Table::Space, id, "space").await?;
+            Query::all(Table::Run).having("space", id)
+        }
+        _ => {
+            return Err(Problem::usage(format!("{id:?} is no id of a run, thread or space"))
+                .hint("`last` names the newest run; `stance space list` shows ids."));
+        }
+    };
+    let rows = store.find(&query.newest_first()).await?;
+    rows.into_iter().find(|row| row.text("parent").is_none()).ok_or_else(|| Problem::usage(format!("nothing has run in {id} yet")))
+}
+
+/// Ends a run that nobody drives.
+pub(super) async fn stop(inner: &Inner, run: &str) -> Result<Done, Problem> {
+    let row = super::row(inner, Table::Run, run, "run").await?;
+    if !matches!(row.text("status"), Some("running" | "waiting")) {
+        return Err(Problem::refused(format!("run {run} has ended already")));
+    }
+    let lease = inner.journal.store().lease(&format!("run/{run}")).await?;
+    if let Some(holder) = lease.and_then(|lease| lease.holder)
+        && holder != inner.holder
+        && clock::is_alive(&holder)
+    {
+        return Err(Problem::refused(format!("run {run} is driven by process {}", holder.pid)).hint("press Ctrl-C there."));
+    }
+    let mut change = inner.journal.change(run).await?;
+    let ended = Fact::RunEnded { conclusion: conclude(Ending::Cancelled), summary: "Stopped.".to_owned(), follow_up: None };
+    change.record(&ended).await?;
+    change.commit().await?;
+    Ok(Done::Said(vec![format!("Run {run} is stopped.")]))
+}

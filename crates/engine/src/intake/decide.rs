@@ -1,0 +1,362 @@
+//! Decisions about plans and plan exits. A decision names the digest its surface showed; one that
+//! is about anything else than what is stored now is refused.
+
+use modes::Mode;
+use store::{Query, Row, Table};
+use work::approval::{ApprovalMove, ApprovalStatus};
+use work::digest::Digest;
+use work::orchestration::OrchestrationDefinition;
+use work::plan::{
+    ApprovalOptions, Comment, PlanMove, PlanStatus, Selection, StepKey, compile, revision_digest, select,
+};
+
+use super::message;
+use super::voided_exits;
+use crate::clock;
+use crate::command::{Address, Done};
+use crate::config::RunOptions;
+use crate::fact::{Fact, OrchestrationStart, Submission};
+use crate::inner::Inner;
+use crate::journal::Change;
+use crate::problem::{Problem, ProblemKind};
+use crate::projection::{body, column, word};
+
+/// A person's decision with everything it names.
+pub(super) struct Verdict {
+    pub digest: String,
+    pub decision: ApprovalMove,
+    pub reason: Option<String>,
+    pub options: ApprovalOptions,
+    pub selection: Selection,
+}
+
+/// The newest revision of a plan.
+pub(crate) async fn newest_revision(inner: &Inner, plan: &Row) -> Result<Submission, Problem> {
+    let revision = plan.body.get("revision").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    let id = format!("{}:{revision}", plan.id);
+    let row = inner.journal.store().get(Table::PlanRevision, &id).await?;
+    body(&row.ok_or_else(|| Problem::new(ProblemKind::Store, format!("plan revision {id} is missing")))?)
+}
+
+/// Decides a plan by its id.
+pub(super) async fn plan(inner: &Inner, id: &str, verdict: Verdict) -> Result<Done, Problem> {
+    let row = super::row(inner, Table::Plan, id, "plan").await?;
+    let revision = newest_revision(inner, &row).await?;
+    let digest = revision_digest(&revision.content);
+    if !digest.matches(&verdict.digest) {
+        return Err(changed(id, &digest));
+    }
+    let rows = Query::all(Table::Approval).having("subject", id).having("digest", digest.hex()).newest_first();
+    let approval = inner.journal.store().find(&rows).await?.into_iter().next();
+    let approval =
+        approval.ok_or_else(|| Problem::refused(format!("plan {id} has no approval open for this revision")))?;
+    decide_plan(inner, &row, &revision, &approval, verdict).await
+}
+
+/// Decides an approval by its id.
+pub(super) async fn approval(inner: &Inner, id: &str, verdict: Verdict) -> Result<Done, Problem> {
+    let row = super::row(inner, Table::Approval, id, "approval").await?;
+    match row.text("kind") {
+        Some("plan") => {
+            let plan = super::row(inner, Table::Plan, row.text("subject").unwrap_or_default(), "plan").await?;
+            let revision = newest_revision(inner, &plan).await?;
+            decide_plan(inner, &plan, &revision, &row, verdict).await
+        }
+        Some("plan_exit") => decide_exit(inner, &row, verdict).await,
+        _ => Err(Problem::refused(format!("approval {id} is of a kind this version does not decide"))),
+    }
+}
+
+fn changed(id: &str, digest: &Digest) -> Problem {
+    Problem::new(ProblemKind::Stale, "it changed, look again").hint(format!(
+        "`stance plan show {id}` shows the present revision, {id}@{}.",
+        digest.short()
+    ))
+}
+
+async fn decide_plan(
+    inner: &Inner,
+    plan: &Row,
+    revision: &Submission,
+    approval: &Row,
+    verdict: Verdict,
+) -> Result<Done, Problem> {
+    let digest = revision_digest(&revision.content);
+    if !digest.matches(&verdict.digest) || approval.text("digest") != Some(digest.hex().as_str()) {
+        return Err(changed(&plan.id, &digest));
+    }
+    if let Some(done) = already(plan, approval, &verdict)? {
+        return Err(done);
+    }
+    match verdict.decision {
+        ApprovalMove::Approve => approve(inner, plan, revision, approval, verdict).await,
+        ApprovalMove::Reject => {
+            let mut change = inner.journal.lasting_change("").await?;
+            decided(inner, &mut change, approval, &verdict, None).await?;
+            change.record(&plan_moved(inner, &plan.id, PlanMove::Reject, verdict.reason)).await?;
+            change.commit().await?;
+            Ok(Done::Said(vec![format!("Plan {} is rejected. The space stays in its mode.", plan.id)]))
+        }
+        ApprovalMove::RequestRevision => send_back(inner, plan, revision, approval, verdict).await,
+        ApprovalMove::Void | ApprovalMove::Consume => Err(Problem::usage("a person approves, rejects or asks for changes")),
+    }
+}
+
+/// What to say when the approval has moved already.
+fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Problem>, Problem> {
+    let status: ApprovalStatus = column(approval, "status")?;
+    if status == ApprovalStatus::Pending {
+        return Ok(None);
+    }
+    let problem = Problem::new(ProblemKind::Stale, format!("plan {} is decided already: its approval is {status}", plan.id));
+    let executing = column::<PlanStatus>(plan, "status")? == PlanStatus::Executing
+        || plan.body.get("orchestration").is_some_and(serde_json::Value::is_string);
+    Ok(Some(if verdict.decision == ApprovalMove::Approve && executing {
+        problem.hint(format!("`stance plan run {}` goes on with carrying it out.", plan.id))
+    } else if status == ApprovalStatus::Approved {
+        problem.hint(format!("`stance plan run {}` carries it out.", plan.id))
+    } else {
+        problem.hint(format!("`stance plan show {}` shows where it stands.", plan.id))
+    }))
+}
+
+async fn approve(
+    inner: &Inner,
+    plan: &Row,
+    revision: &Submission,
+    approval: &Row,
+    verdict: Verdict,
+) -> Result<Done, Problem> {
+    refuse_moved_base(inner, plan, revision).await?;
+    let definition = compiled(plan, revision, &verdict.options, &verdict.selection)?;
+    let save_only = verdict.options.save_only;
+    let mut change = inner.journal.lasting_change("").await?;
+    let options = Some((verdict.options.clone(), verdict.selection.clone()));
+    decided(inner, &mut change, approval, &verdict, options).await?;
+    change.record(&plan_moved(inner, &plan.id, PlanMove::Approve, verdict.reason)).await?;
+    if save_only {
+        change.commit().await?;
+        return Ok(Done::Said(vec![
+            format!("Plan {} is approved and saved. Nothing was started.", plan.id),
+            format!("`stance plan run {}` carries it out.", plan.id),
+        ]));
+    }
+    let notices = definition.notices().into_iter().map(str::to_owned).collect();
+    let orchestration = create(inner, &mut change, revision, approval, definition).await?;
+    change.commit().await?;
+    Ok(Done::Orchestration { orchestration, notices })
+}
+
+fn compiled(
+    plan: &Row,
+    revision: &Submission,
+    options: &ApprovalOptions,
+    selection: &Selection,
+) -> Result<OrchestrationDefinition, Problem> {
+    let content = &revision.content.content;
+    let chosen = select(content, selection).map_err(|refused| Problem::usage(refused.to_string()))?;
+    compile(&plan.id, content, &chosen, options).map_err(|refused| Problem::usage(refused.to_string()))
+}
+
+/// Consumes the grant, flips the space and creates the orchestration: one change with the decision.
+async fn create(
+    inner: &Inner,
+    change: &mut Change,
+    revision: &Submission,
+    approval: &Row,
+    definition: OrchestrationDefinition,
+) -> Result<String, Problem> {
+    change
+        .record(&Fact::ApprovalMoved {
+            approval: approval.id.clone(),
+            moved: ApprovalMove::Consume,
+            who: inner.config.operator.clone(),
+            how: "carried out".to_owned(),
+            digest: revision.digest.clone(),
+            reason: None,
+            options: None,
+        })
+        .await?;
+    let space = change.get(Table::Space, &revision.space).await?;
+    let from = space.as_ref().and_then(|row| row.text("mode")).map(str::to_owned);
+    if from.as_deref() != Some(modes::after_approval().stored()) {
+        let who = format!("approval {}", approval.id);
+        for fact in voided_exits(change, &revision.space, &who, "a plan was approved").await? {
+            change.record(&fact).await?;
+        }
+        change.record(&mode_after(revision, from, modes::after_approval(), who, "a plan was approved")).await?;
+    }
+    let orchestration = clock::new_id('o');
+    change
+        .record(&Fact::OrchestrationCreated(Box::new(OrchestrationStart {
+            orchestration: orchestration.clone(),
+            plan: revision.plan.clone(),
+            space: revision.space.clone(),
+            thread: revision.thread.clone(),
+            definition,
+            who: inner.config.operator.clone(),
+            approval: approval.id.clone(),
+            base: revision.content.base.commit.clone(),
+        })))
+        .await?;
+    change.record(&plan_moved(inner, &revision.plan, PlanMove::Execute, None)).await?;
+    Ok(orchestration)
+}
+
+fn mode_after(revision: &Submission, from: Option<String>, to: Mode, who: String, why: &str) -> Fact {
+    Fact::ModeChanged { space: revision.space.clone(), from, to: to.stored().to_owned(), who, why: why.to_owned() }
+}
+
+fn plan_moved(inner: &Inner, plan: &str, moved: PlanMove, why: Option<String>) -> Fact {
+    Fact::PlanMoved { plan: plan.to_owned(), moved, who: inner.config.operator.clone(), why }
+}
+
+async fn decided(
+    inner: &Inner,
+    change: &mut Change,
+    approval: &Row,
+    verdict: &Verdict,
+    options: Option<(ApprovalOptions, Selection)>,
+) -> Result<(), Problem> {
+    change
+        .record(&Fact::ApprovalMoved {
+            approval: approval.id.clone(),
+            moved: verdict.decision,
+            who: inner.config.operator.clone(),
+            how: "at a door".to_owned(),
+            digest: approval.text("digest").unwrap_or_default().to_owned(),
+            reason: verdict.reason.clone(),
+            options: options.map(Box::new),
+        })
+        .await?;
+    Ok(())
+}
+
+/// A plan starts from the commit it was written for; elsewhere it is looked at again first.
+async fn refuse_moved_base(inner: &Inner, plan: &Row, revision: &Submission) -> Result<(), Problem> {
+    let Some((git, checkout)) = inner.repository() else { return Ok(()) };
+    let now = repo::head(git, checkout).await?.id;
+    if now == revision.content.base.commit {
+        return Ok(());
+    }
+    Err(Problem::new(ProblemKind::Stale, format!("plan {} starts from a commit that is not checked out any more", plan.id))
+        .hint(format!("`stance plan show {}` re-bases it and shows the new digest.", plan.id)))
+}
+
+async fn send_back(
+    inner: &Inner,
+    plan: &Row,
+    revision: &Submission,
+    approval: &Row,
+    verdict: Verdict,
+) -> Result<Done, Problem> {
+    let comments = comments(inner, &plan.id, revision.content.revision).await?;
+    if comments.is_empty() && verdict.reason.is_none() {
+        return Err(Problem::usage("nothing was said about what should change")
+            .hint(format!("`stance plan comment {} \"…\"` says it, also for one step (--step KEY).", plan.id)));
+    }
+    let mut change = inner.journal.lasting_change("").await?;
+    decided(inner, &mut change, approval, &verdict, None).await?;
+    change.record(&plan_moved(inner, &plan.id, PlanMove::RequestRevision, verdict.reason.clone())).await?;
+    change.commit().await?;
+    let mut lines = vec!["The person asks for changes to the plan. Submit the whole plan again with `submit_plan`.".to_owned()];
+    lines.extend(verdict.reason);
+    for comment in &comments {
+        let place = comment.node.as_ref().map_or_else(|| "the whole plan".to_owned(), |key| format!("step {key}"));
+        let quote = comment.quote.as_ref().map_or_else(String::new, |quote| format!(" on the words {quote:?}"));
+        lines.push(format!("- {place}{quote}: {}", comment.text));
+    }
+    let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
+    message::send(inner, Address::Thread(revision.thread.clone()), lines.join("\n"), options).await
+}
+
+/// Comments on one revision, oldest first.
+pub(crate) async fn comments(inner: &Inner, plan: &str, revision: u32) -> Result<Vec<Comment>, Problem> {
+    let rows = inner.journal.store().find(&Query::all(Table::Comment).having("plan", plan)).await?;
+    rows.iter().filter(|row| row.integer("revision") == Some(i64::from(revision))).map(body).collect()
+}
+
+/// Comments a plan.
+pub(super) async fn comment(
+    inner: &Inner,
+    id: &str,
+    node: Option<String>,
+    quote: Option<String>,
+    text: String,
+) -> Result<Done, Problem> {
+    let row = super::row(inner, Table::Plan, id, "plan").await?;
+    if !column::<PlanStatus>(&row, "status")?.is_open() {
+        return Err(Problem::refused(format!("plan {id} is decided: it takes no more comments")));
+    }
+    let revision = newest_revision(inner, &row).await?;
+    let node = match node {
+        None => None,
+        Some(key) if revision.content.content.node(&key).is_some() => {
+            Some(StepKey::parse(&key).map_err(|refused| Problem::usage(refused.to_string()))?)
+        }
+        Some(key) => {
+            let keys: Vec<&str> = revision.content.content.nodes().iter().map(|node| node.key.as_str()).collect();
+            return Err(Problem::usage(format!("plan {id} has no step {key}")).hint(format!("its steps: {}", keys.join(", "))));
+        }
+    };
+    let comment = Comment { id: clock::new_id('c'), node, quote, text, author: inner.config.operator.clone() };
+    let mut change = inner.journal.change("").await?;
+    let number = revision.content.revision;
+    change.record(&Fact::PlanCommented { plan: id.to_owned(), revision: number, comment }).await?;
+    change.commit().await?;
+    Ok(Done::Said(vec![format!("Commented. `stance plan reject {id} --changes` sends your comments to the model.")]))
+}
+
+/// Goes on with the orchestration of a plan, or starts the one that was saved only.
+pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
+    let row = super::row(inner, Table::Plan, id, "plan").await?;
+    if let Some(orchestration) = row.body.get("orchestration").and_then(serde_json::Value::as_str) {
+        return Ok(Done::Orchestration { orchestration: orchestration.to_owned(), notices: Vec::new() });
+    }
+    let revision = newest_revision(inner, &row).await?;
+    let granted = Query::all(Table::Approval)
+        .having("subject", id)
+        .having("status", word(&ApprovalStatus::Approved)?)
+        .having("digest", revision.digest.as_str());
+    let Some(approval) = inner.journal.store().find(&granted).await?.into_iter().next() else {
+        return Err(Problem::refused(format!("plan {id} is not approved"))
+            .hint(format!("`stance plan show {id}` shows it with the command that approves it.")));
+    };
+    refuse_moved_base(inner, &row, &revision).await?;
+    let options = approval.body.get("options").cloned().unwrap_or_default();
+    let (options, selection): (ApprovalOptions, Selection) = serde_json::from_value(options)
+        .map_err(|error| Problem::new(ProblemKind::Store, format!("approval {}: {error}", approval.id)))?;
+    let definition = compiled(&row, &revision, &options, &selection)?;
+    let notices = definition.notices().into_iter().map(str::to_owned).collect();
+    let mut change = inner.journal.lasting_change("").await?;
+    let orchestration = create(inner, &mut change, &revision, &approval, definition).await?;
+    change.commit().await?;
+    Ok(Done::Orchestration { orchestration, notices })
+}
+
+async fn decide_exit(inner: &Inner, row: &Row, verdict: Verdict) -> Result<Done, Problem> {
+    let digest = row.text("digest").unwrap_or_default();
+    if verdict.digest.len() < 12 || !digest.starts_with(&verdict.digest) {
+        return Err(Problem::new(ProblemKind::Stale, "it changed, look again").hint("`stance inbox` shows what waits."));
+    }
+    let told = match (verdict.decision, &verdict.reason) {
+        (ApprovalMove::Approve, _) => {
+            "The person granted leaving plan mode: call `exit_plan_mode` once more to leave it.".to_owned()
+        }
+        (_, Some(reason)) => format!("The person wants to stay in plan mode. They said: {reason}"),
+        (_, None) => "The person wants to stay in plan mode.".to_owned(),
+    };
+    let run = row.text("run").unwrap_or_default().to_owned();
+    let mut change = inner.journal.lasting_change(&run).await?;
+    decided(inner, &mut change, row, &verdict, None).await?;
+    let waits = change.get(Table::Run, &run).await?.is_some_and(|run| run.text("status") == Some("waiting"));
+    if waits {
+        change.record(&Fact::Told { text: told }).await?;
+    }
+    change.commit().await?;
+    if waits {
+        Ok(Done::Run { run, notices: Vec::new() })
+    } else {
+        Ok(Done::Said(vec![format!("Approval {} is decided.", row.id)]))
+    }
+}

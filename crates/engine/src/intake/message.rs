@@ -1,0 +1,240 @@
+//! A message at a door starts a run: the space's mode is read in the same transaction, and the
+//! run's specification is settled there for good.
+
+use modes::{Autonomy, Cause, Mode, Role, RunRecipe, run_spec};
+use store::{Query, Row, Table};
+
+use super::{resolved, space};
+use crate::active::Active;
+use crate::clock;
+use crate::command::{Address, Done};
+use crate::config::{RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
+use crate::fact::{Entry, Fact, RunStart};
+use crate::inner::Inner;
+use crate::journal::Change;
+use crate::problem::Problem;
+use crate::turn::assemble;
+use crate::worktree;
+
+/// Longest title of a run, in characters.
+const TITLE: usize = 80;
+
+/// A run about to be started.
+pub(crate) struct NewRun<'a> {
+    pub space: &'a Row,
+    pub thread: String,
+    pub options: &'a RunOptions,
+    pub chain: Vec<Cause>,
+    pub role: Role,
+    pub parent: Option<String>,
+    pub orchestration: Option<String>,
+    pub autonomy: Option<Autonomy>,
+    pub fresh_context: bool,
+    /// Its first message.
+    pub entry: Entry,
+    /// Its id, where one was promised.
+    pub id: Option<String>,
+}
+
+/// Starts a run within a change. Returns its id.
+pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -> Result<String, Problem> {
+    let (start, entry) = started(inner, new)?;
+    let run = start.run.clone();
+    change.about(&run);
+    change.record(&Fact::RunStarted(Box::new(start))).await?;
+    change.record(&Fact::Entered(entry)).await?;
+    Ok(run)
+}
+
+fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem> {
+    let mode = resolved(new.space)?;
+    let options = new.options;
+    if options.check.is_some() && mode != modes::without_space() {
+        return Err(Problem::usage(format!("--check runs a command, which {mode} does not: it goes with Agent mode")));
+    }
+    let autonomy = match new.autonomy {
+        Some(autonomy) => autonomy,
+        None if options.yolo => Autonomy::ActFreely,
+        None => inner.config.autonomy,
+    };
+    let mut rules = inner.config.rules.clone();
+    rules.extend(options.rules.iter().cloned());
+    let recipe = RunRecipe {
+        mode,
+        chain: new.chain,
+        role: new.role,
+        read_only_once: options.read_only_once,
+        autonomy,
+        approver: options.attendance.approver(),
+        walls: inner.walls_standing(),
+        rules,
+    };
+    let spec =
+        run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))?;
+    let chosen = inner.config.models.choose(mode)?;
+    for notice in &chosen.notices {
+        inner.notice(notice.clone());
+    }
+    let attended = options.attendance == crate::config::Attendance::Person;
+    let limits = &inner.config.limits;
+    let start = RunStart {
+        run: new.id.unwrap_or_else(|| clock::new_id('r')),
+        space: new.space.id.clone(),
+        thread: new.thread,
+        parent: new.parent,
+        orchestration: new.orchestration,
+        recipe,
+        profile_digest: spec.digest().to_owned(),
+        model: chosen.settings,
+        title: new.entry.text.lines().next().unwrap_or_default().chars().take(TITLE).collect(),
+        check: options.check.clone(),
+        expect_changes: options.expect_changes,
+        mistakes: limits.mistakes,
+        tokens: options.tokens.or(limits.tokens).or((!attended).then_some(UNATTENDED_TOKENS)),
+        minutes: options.minutes.or(limits.minutes).or((!attended).then_some(UNATTENDED_MINUTES)),
+        labels: options.labels.clone(),
+        who: inner.config.operator.clone(),
+        fresh_context: new.fresh_context,
+    };
+    Ok((start, new.entry))
+}
+
+/// An entering message that belongs to no step.
+pub(super) fn entry(text: String, context: String, cursor: Option<String>) -> Entry {
+    Entry { id: clock::new_id('m'), text, context, step: None, files: None, cursor }
+}
+
+/// Sends a message: starts a run where it is addressed.
+pub(super) async fn send(inner: &Inner, to: Address, text: String, options: RunOptions) -> Result<Done, Problem> {
+    if text.trim().is_empty() {
+        return Err(Problem::usage("the message is empty"));
+    }
+    match &to {
+        Address::Space(space) => drop(super::row(inner, Table::Space, space, "space").await?),
+        Address::Thread(thread) => drop(super::row(inner, Table::Thread, thread, "thread").await?),
+        _ => {}
+    }
+    let context = worktree::context(inner).await?;
+    let known_thread = match &to {
+        Address::Thread(thread) => Some(thread.clone()),
+        _ => None,
+    };
+    let mut change = inner.journal.change("").await?;
+    let (space, thread, notices) = place(inner, &mut change, to).await?;
+    let cursor = match known_thread.as_ref().or(thread.as_ref()) {
+        Some(thread) => assemble::cursor(inner, thread, None).await?,
+        None => None,
+    };
+    let thread = match thread {
+        Some(thread) => thread,
+        None => opened(&mut change, &space.id, None).await?,
+    };
+    let new = NewRun {
+        space: &space,
+        thread,
+        options: &options,
+        chain: Vec::new(),
+        role: Role::Main,
+        parent: None,
+        orchestration: None,
+        autonomy: None,
+        fresh_context: false,
+        entry: entry(text, context, cursor),
+        id: None,
+    };
+    let run = begin(inner, &mut change, new).await?;
+    change.commit().await?;
+    Ok(Done::Run { run, notices })
+}
+
+/// Opens a thread within a change.
+pub(crate) async fn opened(change: &mut Change, space: &str, parent: Option<String>) -> Result<String, Problem> {
+    let thread = clock::new_id('t');
+    change
+        .record(&Fact::ThreadOpened { thread: thread.clone(), space: space.to_owned(), parent })
+        .await?;
+    Ok(thread)
+}
+
+async fn place(
+    inner: &Inner,
+    change: &mut Change,
+    to: Address,
+) -> Result<(Row, Option<String>, Vec<String>), Problem> {
+    match to {
+        Address::FreshSpace(mode) => fresh(inner, change, mode).await,
+        Address::Wherever => {
+            let here = space::current(inner, change).await?;
+            let mode = resolved(&here)?;
+            if mode == modes::without_space() {
+                return fresh(inner, change, mode).await;
+            }
+            let notice = format!("In space {}, which is in {mode}: it is the current one of this checkout.", here.id);
+            Ok((here, None, vec![notice]))
+        }
+        Address::Current => {
+            let here = space::current(inner, change).await?;
+            let thread = newest_thread(change, &here.id).await?;
+            Ok((here, thread, Vec::new()))
+        }
+        Address::Space(id) => {
+            let row = stored(change, Table::Space, &id).await?;
+            let thread = newest_thread(change, &id).await?;
+            Ok((row, thread, Vec::new()))
+        }
+        Address::Thread(id) => {
+            let thread = stored(change, Table::Thread, &id).await?;
+            let space = stored(change, Table::Space, thread.text("space").unwrap_or_default()).await?;
+            Ok((space, Some(id), Vec::new()))
+        }
+    }
+}
+
+async fn fresh(
+    inner: &Inner,
+    change: &mut Change,
+    mode: Mode,
+) -> Result<(Row, Option<String>, Vec<String>), Problem> {
+    let space = space::opened(inner, change, mode, false).await?;
+    let row = stored(change, Table::Space, &space).await?;
+    Ok((row, None, vec![format!("In the fresh space {space}, in {mode}.")]))
+}
+
+async fn stored(change: &mut Change, table: Table, id: &str) -> Result<Row, Problem> {
+    change.get(table, id).await?.ok_or_else(|| Problem::usage(format!("there is no {} {id}", table.name())))
+}
+
+/// The newest thread of a space that is no step's own.
+pub(super) async fn newest_thread(change: &mut Change, space: &str) -> Result<Option<String>, Problem> {
+    let threads = change.find(&Query::all(Table::Thread).having("space", space).newest_first()).await?;
+    Ok(threads.into_iter().find(|row| row.text("parent").is_none()).map(|row| row.id))
+}
+
+/// The facts that start the Agent run which follows a granted plan exit, in the same thread.
+pub(crate) async fn after_exit(run: &Active, id: &str) -> Result<Vec<Fact>, Problem> {
+    let inner = &run.inner;
+    let start = &run.state.start;
+    let space = super::row(inner, Table::Space, &start.space, "space").await?;
+    let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
+    let (started, entry) = started(
+        inner,
+        NewRun {
+            space: &space,
+            thread: start.thread.clone(),
+            options: &options,
+            chain: Vec::new(),
+            role: Role::Main,
+            parent: None,
+            orchestration: None,
+            autonomy: None,
+            fresh_context: false,
+            entry: entry(
+                "The person granted leaving plan mode. Go on in this mode.".to_owned(),
+                worktree::context(inner).await?,
+                run.state.cursor.clone(),
+            ),
+            id: Some(id.to_owned()),
+        },
+    )?;
+    Ok(vec![Fact::RunStarted(Box::new(started)), Fact::Entered(entry)])
+}

@@ -1,0 +1,283 @@
+//! Looking: lists and one thing whole, from the read tables. Only `plan` records anything, and only
+//! when the base of an open plan moved.
+
+use std::collections::BTreeMap;
+
+use modes::{Mode, Role, RunRecipe, model_view, profile as profile_of, run_spec};
+use serde_json::{Value, json};
+use store::{Query, Row, Table};
+use work::approval::{ApprovalKind, ApprovalMove, ApprovalStatus};
+use work::plan::{Base, PlanStatus, diff_revisions, revision_digest, show};
+
+use crate::active::words;
+use crate::clock;
+use crate::engine::{DryRun, Measure};
+use crate::explain;
+use crate::fact::{ApprovalRow, Fact, Submission};
+use crate::inner::Inner;
+use crate::intake::decide::{comments, newest_revision};
+use crate::intake::row as named;
+use crate::journal::view;
+use crate::problem::Problem;
+use crate::projection::{body, column, word};
+use crate::turn::assemble;
+use crate::view::{EventView, PlanView, RunView, SpaceView};
+use crate::worktree;
+
+/// Columns of a plan as terminals show it.
+const WIDTH: usize = 100;
+
+/// Every space, oldest first.
+pub(crate) async fn spaces(inner: &Inner) -> Result<Vec<SpaceView>, Problem> {
+    let mut views = Vec::new();
+    for row in inner.journal.store().find(&Query::all(Table::Space)).await? {
+        views.push(space_view(inner, &row).await?);
+    }
+    Ok(views)
+}
+
+/// One space.
+pub(crate) async fn space(inner: &Inner, id: &str) -> Result<SpaceView, Problem> {
+    let row = named(inner, Table::Space, id, "space").await?;
+    space_view(inner, &row).await
+}
+
+async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
+    let store = inner.journal.store();
+    let mut open_runs = BTreeMap::new();
+    for run in store.find(&Query::all(Table::Run).having("space", row.id.as_str())).await? {
+        let status = run.text("status").unwrap_or_default();
+        if matches!(status, "running" | "waiting") {
+            *open_runs.entry(status.to_owned()).or_insert(0) += 1;
+        }
+    }
+    let threads = store.find(&Query::all(Table::Thread).having("space", row.id.as_str()).newest_first()).await?;
+    let mode = Mode::from_stored(row.text("mode"));
+    Ok(SpaceView {
+        id: row.id.clone(),
+        mode: row.text("mode").unwrap_or_default().to_owned(),
+        shown: match &mode {
+            Ok(mode) => mode.to_string(),
+            Err(unresolved) => unresolved.to_string(),
+        },
+        unresolved: mode.is_err(),
+        checkout: row.text("checkout").unwrap_or_default().to_owned(),
+        current: row.flag("current"),
+        open_runs,
+        thread: threads.into_iter().find(|row| row.text("parent").is_none()).map(|row| row.id),
+    })
+}
+
+/// Every plan, oldest first.
+pub(crate) async fn plans(inner: &Inner) -> Result<Vec<PlanView>, Problem> {
+    let mut views = Vec::new();
+    for row in inner.journal.store().find(&Query::all(Table::Plan)).await? {
+        views.push(plan_view(inner, &row, false).await?);
+    }
+    Ok(views)
+}
+
+/// One plan. When the checked-out commit is not the one an open plan starts from, a revision of the
+/// same content on the present base is recorded first: it has its own digest and approval.
+pub(crate) async fn plan(inner: &Inner, id: &str) -> Result<PlanView, Problem> {
+    let row = named(inner, Table::Plan, id, "plan").await?;
+    let rebased = column::<PlanStatus>(&row, "status")? == PlanStatus::Proposed && rebase(inner, &row).await?;
+    let row = named(inner, Table::Plan, id, "plan").await?;
+    plan_view(inner, &row, rebased).await
+}
+
+async fn rebase(inner: &Inner, row: &Row) -> Result<bool, Problem> {
+    let Some((git, checkout)) = inner.repository() else { return Ok(false) };
+    let last = newest_revision(inner, row).await?;
+    if repo::head(git, checkout).await?.id == last.content.base.commit {
+        return Ok(false);
+    }
+    let snapshot = worktree::snapshot(inner).await?;
+    let mut content = last.content.clone();
+    content.revision += 1;
+    content.base = Base {
+        commit: snapshot.as_ref().and_then(|snapshot| snapshot.base.clone()),
+        snapshot_tree: snapshot.as_ref().map(|snapshot| snapshot.tree.clone()),
+    };
+    let digest = revision_digest(&content).hex();
+    let base_words = worktree::words(inner, snapshot.as_ref()).await?;
+    let mut change = inner.journal.lasting_change("").await?;
+    let open = Query::all(Table::Approval)
+        .having("subject", row.id.as_str())
+        .having("status", word(&ApprovalStatus::Pending)?);
+    for approval in change.find(&open).await? {
+        change
+            .record(&Fact::ApprovalMoved {
+                approval: approval.id.clone(),
+                moved: ApprovalMove::Void,
+                who: inner.config.operator.clone(),
+                how: "re-based".to_owned(),
+                digest: approval.text("digest").unwrap_or_default().to_owned(),
+                reason: Some("the checked-out commit moved".to_owned()),
+                options: None,
+            })
+            .await?;
+    }
+    let title = content.content.goal().to_owned();
+    change
+        .record(&Fact::PlanSubmitted(Box::new(Submission {
+            content,
+            digest: digest.clone(),
+            base_words,
+            run: last.run.clone(),
+            ..last.clone()
+        })))
+        .await?;
+    change
+        .record(&Fact::ApprovalOpened(ApprovalRow {
+            approval: clock::new_id('a'),
+            kind: ApprovalKind::Plan,
+            subject: row.id.clone(),
+            digest,
+            run: last.run,
+            thread: last.thread,
+            space: last.space,
+            title,
+            epoch: None,
+        }))
+        .await?;
+    change.commit().await?;
+    Ok(true)
+}
+
+async fn plan_view(inner: &Inner, row: &Row, rebased: bool) -> Result<PlanView, Problem> {
+    let store = inner.journal.store();
+    let revision = newest_revision(inner, row).await?;
+    let number = revision.content.revision;
+    let status: PlanStatus = column(row, "status")?;
+    let open = Query::all(Table::Approval)
+        .having("subject", row.id.as_str())
+        .having("status", word(&ApprovalStatus::Pending)?);
+    let approval = store.find(&open).await?.into_iter().next();
+    let comments = comments(inner, &row.id, number).await?;
+    let earlier = match number.checked_sub(1) {
+        Some(before) if before > 0 => store.get(Table::PlanRevision, &format!("{}:{before}", row.id)).await?,
+        _ => None,
+    };
+    let changes = match earlier {
+        Some(earlier) => {
+            let earlier: Submission = body(&earlier)?;
+            Some(diff_revisions(&earlier.content, &revision.content).to_string())
+        }
+        None => None,
+    };
+    Ok(PlanView {
+        id: row.id.clone(),
+        space_id: revision.space.clone(),
+        thread_id: revision.thread.clone(),
+        status: row.text("status").unwrap_or_default().to_owned(),
+        revision: number,
+        digest: revision.digest.clone(),
+        approval_id: approval.map(|row| row.id),
+        base: revision.base_words.clone(),
+        goal: revision.content.content.goal().to_owned(),
+        text: show(&revision.content, status, &comments, WIDTH),
+        content: serde_json::to_value(revision.content.content.content()).unwrap_or_default(),
+        comments,
+        changes,
+        rebased,
+        orchestration_id: row.body.get("orchestration").and_then(Value::as_str).map(str::to_owned),
+    })
+}
+
+/// Runs, newest first.
+pub(crate) async fn runs(inner: &Inner) -> Result<Vec<RunView>, Problem> {
+    let rows = inner.journal.store().find(&Query::all(Table::Run).newest_first()).await?;
+    let text = |row: &Row, name: &str| row.body.get(name).and_then(Value::as_str).map(str::to_owned);
+    Ok(rows
+        .iter()
+        .map(|row| RunView {
+            id: row.id.clone(),
+            space_id: row.text("space").unwrap_or_default().to_owned(),
+            thread_id: row.text("thread").unwrap_or_default().to_owned(),
+            mode: text(row, "mode").unwrap_or_default(),
+            status: row.text("status").unwrap_or_default().to_owned(),
+            outcome: text(row, "outcome"),
+            title: text(row, "title").unwrap_or_default(),
+            created_ms: row.integer("created_ms").unwrap_or_default(),
+        })
+        .collect())
+}
+
+/// The events of a thread's runs, oldest first.
+pub(crate) async fn thread_events(inner: &Inner, thread: &str) -> Result<Vec<EventView>, Problem> {
+    let store = inner.journal.store();
+    named(inner, Table::Thread, thread, "thread").await?;
+    let mut events = Vec::new();
+    for run in store.find(&Query::all(Table::Run).having("thread", thread)).await? {
+        events.extend(store.stream(&format!("run/{}", run.id), 0).await?);
+    }
+    events.sort_by_key(|event| event.number);
+    Ok(events.into_iter().map(view).collect())
+}
+
+/// The first request a run in this mode would make, measured.
+pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: &str) -> Result<DryRun, Problem> {
+    let spec = explain::specimen(inner, mode)?;
+    let chosen = inner.config.models.choose(mode)?;
+    let view = model_view(&spec);
+    let message = llm::Message::user(vec![
+        llm::Block::Text(text.to_owned()),
+        llm::Block::Text(worktree::context(inner).await?),
+    ]);
+    let request = assemble::first(inner, &view, &chosen.settings, vec![message], mode);
+    let size = request.size();
+    let measure = |size: llm::Size| Measure { bytes: size.bytes, tokens: size.tokens };
+    Ok(DryRun {
+        mode: mode.to_string(),
+        model: words(&chosen.settings),
+        system: measure(size.system),
+        tools: measure(size.tools),
+        messages: measure(size.messages),
+        tool_names: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+        system_text: request.system,
+    })
+}
+
+/// The projections of a mode with the tools that are built.
+pub(crate) fn profile(inner: &Inner, mode: Mode) -> Value {
+    let whole = profile_of(mode);
+    let recipe = RunRecipe {
+        mode,
+        chain: Vec::new(),
+        role: Role::Main,
+        read_only_once: false,
+        autonomy: inner.config.autonomy,
+        approver: modes::Approver::Person,
+        walls: inner.walls_standing(),
+        rules: inner.config.rules.clone(),
+    };
+    let spec = run_spec(recipe, inner.toolbox.built());
+    let (digest, tools, absent, prompt, why_not) = match &spec {
+        Ok(spec) => {
+            let surface = spec.surface();
+            let tools: Vec<&str> = surface.tools().iter().map(|tool| tool.name).collect();
+            let absent: BTreeMap<&str, String> =
+                surface.absent().iter().map(|(tool, absence)| (tool.name, absence.to_string())).collect();
+            (Some(spec.digest().to_owned()), tools, absent, model_view(spec).preamble().to_owned(), None)
+        }
+        Err(refused) => (None, Vec::new(), BTreeMap::new(), String::new(), Some(refused.to_string())),
+    };
+    json!({
+        "mode": mode.stored(),
+        "shown": whole.label,
+        "intent": whole.intent,
+        "deliverable": whole.deliverable,
+        "verbs": whole.verbs,
+        "required": whole.required,
+        "exit": whole.exit,
+        "capability": whole.capability,
+        "silence_limit_minutes": whole.silence_limit_minutes,
+        "selectable": whole.selectable,
+        "digest": digest,
+        "tools": tools,
+        "absent": absent,
+        "prompt": prompt,
+        "not_startable": why_not,
+    })
+}

@@ -1,0 +1,123 @@
+//! Carrying out an approved plan: what to do next is decided by the pure scheduler, each act is a
+//! fact, and after a crash the next call goes on from the facts.
+
+mod finish;
+mod step;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use store::{Query, Row, Table};
+use tokio_util::sync::CancellationToken;
+use work::orchestration::OrchestrationDefinition;
+use work::pipeline::{Decision, StepState, decide};
+use work::plan::{NodeKind, StepKey};
+
+use crate::fact::OrchestrationStart;
+use crate::inner::Inner;
+use crate::lease;
+use crate::problem::{Problem, ProblemKind};
+use crate::projection::body;
+use crate::turn::Flow;
+
+pub(crate) use finish::{all_changed, checks_so_far, report, summary};
+pub(crate) use step::StepRow;
+
+/// The steps of an orchestration, by key.
+pub(crate) type Steps = BTreeMap<StepKey, StepRow>;
+
+/// What an orchestration was started with.
+pub(crate) async fn started(inner: &Inner, id: &str) -> Result<OrchestrationStart, Problem> {
+    body(&row(inner, id).await?)
+}
+
+/// The row of an orchestration.
+pub(crate) async fn row(inner: &Inner, id: &str) -> Result<Row, Problem> {
+    let row = inner.journal.store().get(Table::Orchestration, id).await?;
+    row.ok_or_else(|| Problem::usage(format!("there is no orchestration {id} in this workspace")))
+}
+
+/// The steps of an orchestration, by key.
+pub(crate) async fn steps(inner: &Inner, id: &str) -> Result<BTreeMap<StepKey, StepRow>, Problem> {
+    let rows = inner.journal.store().find(&Query::all(Table::Step).having("orchestration", id)).await?;
+    rows.iter()
+        .map(|row| {
+            let key = StepKey::parse(row.text("key").unwrap_or_default())
+                .map_err(|error| Problem::new(ProblemKind::Store, error.to_string()))?;
+            Ok((key, StepRow::of(row)?))
+        })
+        .collect()
+}
+
+/// Drives an orchestration until it ends or waits.
+pub(crate) async fn drive(inner: &Arc<Inner>, id: &str, stop: CancellationToken) -> Result<Flow, Problem> {
+    if row(inner, id).await?.text("status") != Some("executing") {
+        return Ok(Flow::Ended);
+    }
+    let name = format!("orchestration/{id}");
+    lease::take(inner, &name, &format!("plan {}", started(inner, id).await?.plan)).await?;
+    let flow = driven(inner, id, stop).await;
+    lease::give_back(inner, &name).await?;
+    flow
+}
+
+async fn driven(inner: &Arc<Inner>, id: &str, stop: CancellationToken) -> Result<Flow, Problem> {
+    let start = started(inner, id).await?;
+    loop {
+        let steps = steps(inner, id).await?;
+        finish::land(inner, &start, &steps).await?;
+        let states: BTreeMap<StepKey, StepState> =
+            steps.iter().map(|(key, step)| (key.clone(), step.state.clone())).collect();
+        let flow = match decide(&start.definition, &states, 1) {
+            Decision::Start(keys) => match keys.first() {
+                Some(key) => begin(inner, &start, key, &stop).await?,
+                None => return Err(stuck(id)),
+            },
+            Decision::Wait => match under_way(&start.definition, &steps) {
+                Some((key, step)) => step::go_on(inner, &start, &key, &step, &stop).await?,
+                None => return Err(stuck(id)),
+            },
+            Decision::Finished(outcome) => {
+                finish::finish(inner, &start, &steps, &outcome).await?;
+                return Ok(Flow::Ended);
+            }
+        };
+        match flow {
+            Flow::Waits => return Ok(Flow::Waits),
+            _ if stop.is_cancelled() => return Ok(Flow::Waits),
+            _ => {}
+        }
+    }
+}
+
+async fn begin(
+    inner: &Arc<Inner>,
+    start: &OrchestrationStart,
+    key: &StepKey,
+    stop: &CancellationToken,
+) -> Result<Flow, Problem> {
+    let node = start.definition.step(key.as_str()).ok_or_else(|| stuck(&start.orchestration))?;
+    let run = step::begin(inner, start, node).await?;
+    let step = StepRow { run: Some(run), ..StepRow::default() };
+    step::go_on(inner, start, key, &step, stop).await
+}
+
+fn under_way(
+    definition: &OrchestrationDefinition,
+    steps: &BTreeMap<StepKey, StepRow>,
+) -> Option<(StepKey, StepRow)> {
+    definition.steps.iter().find_map(|node| {
+        let step = steps.get(&node.key)?;
+        matches!(step.state, StepState::Running { .. } | StepState::Waiting).then(|| (node.key.clone(), step.clone()))
+    })
+}
+
+/// Whether a step only reads.
+pub(crate) fn reads_only(kind: NodeKind) -> bool {
+    kind != NodeKind::Work
+}
+
+fn stuck(id: &str) -> Problem {
+    Problem::new(ProblemKind::Store, format!("orchestration {id} has nothing to do and is not finished"))
+        .hint("`stance audit verify` tells whether its record was changed.")
+}

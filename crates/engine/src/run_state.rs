@@ -1,0 +1,352 @@
+//! A run as its facts have made it. Pure: folds facts, decides nothing about permission.
+
+use std::collections::BTreeMap;
+
+use modes::{Answer, Conclusion, DecisionRecord, Layer};
+use serde_json::Value;
+use tools::{Then, ToolResult};
+
+use crate::fact::{Entry, Fact, How, Permission, RunStart};
+use crate::view::CheckRun;
+
+/// Everything known about a run.
+#[derive(Debug, Clone)]
+pub(crate) struct RunState {
+    pub start: RunStart,
+    pub started_ms: i64,
+    /// The conversation, in order.
+    pub talk: Vec<Talk>,
+    pub usage: llm::Usage,
+    pub actual_model: Option<String>,
+    pub cursor: Option<String>,
+    pub requests: u32,
+    pub failures_in_row: u32,
+    pub nudged: bool,
+    /// Responses in a row without one good call.
+    pub mistakes: u32,
+    pub notes_in_row: u32,
+    pub seen: BTreeMap<String, String>,
+    pub changed: Vec<String>,
+    pub checks: Vec<CheckRun>,
+    pub output: Option<(Option<Value>, Option<String>)>,
+    pub conclusion: Option<Conclusion>,
+    pub paused: bool,
+    pub ended: bool,
+    pub follow_up: Option<String>,
+    pub summary: String,
+    /// The tree before the first call that could change the worktree.
+    pub before_tree: Option<String>,
+    pub last_number: u64,
+    pub permissions: BTreeMap<String, Permission>,
+}
+
+/// One piece of the conversation.
+#[derive(Debug, Clone)]
+pub(crate) enum Talk {
+    Entered(Entry),
+    Response(Vec<llm::Block>, llm::StopReason, Vec<CallState>),
+    /// What had arrived of an answer that was cut off.
+    Cut(Vec<llm::Block>),
+    /// What we tell the model between its answers.
+    Told(String),
+    /// A step's end: what follows belongs to the next one.
+    StepEnded,
+}
+
+/// One call and what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct CallState {
+    pub call: llm::ToolCall,
+    pub decided: Option<DecisionRecord>,
+    pub permission: Option<(String, String, Option<Answer>)>,
+    /// Whether it waits for words of a person.
+    pub asked: bool,
+    pub started: bool,
+    pub result: Option<(ToolResult, How)>,
+}
+
+impl RunState {
+    /// Folds the facts of a run. None when they do not begin with its start.
+    pub(crate) fn fold(facts: Vec<(u64, i64, Fact)>) -> Option<RunState> {
+        let mut facts = facts.into_iter();
+        let (number, time, Fact::RunStarted(start)) = facts.next()? else { return None };
+        let mut state = RunState {
+            start: *start,
+            started_ms: time,
+            talk: Vec::new(),
+            usage: llm::Usage::default(),
+            actual_model: None,
+            cursor: None,
+            requests: 0,
+            failures_in_row: 0,
+            nudged: false,
+            mistakes: 0,
+            notes_in_row: 0,
+            seen: BTreeMap::new(),
+            changed: Vec::new(),
+            checks: Vec::new(),
+            output: None,
+            conclusion: None,
+            paused: false,
+            ended: false,
+            follow_up: None,
+            summary: String::new(),
+            before_tree: None,
+            last_number: number,
+            permissions: BTreeMap::new(),
+        };
+        for (number, _, fact) in facts {
+            state.apply(number, &fact);
+        }
+        Some(state)
+    }
+
+    /// Folds one more fact.
+    pub(crate) fn apply(&mut self, number: u64, fact: &Fact) {
+        self.last_number = number;
+        match fact {
+            Fact::Entered(entry) => self.enter(entry),
+            Fact::Requested { .. } => self.requests += 1,
+            Fact::RequestFailed { cursor, partial, usage, .. } => {
+                self.failures_in_row += 1;
+                self.usage += *usage;
+                if cursor.is_some() {
+                    self.cursor.clone_from(cursor);
+                }
+                if !partial.is_empty() {
+                    self.talk.push(Talk::Cut(partial.clone()));
+                }
+            }
+            Fact::Responded { response } => self.respond(response),
+            Fact::ToolFinished { call, tool, result, how } => self.finish(call, tool, result, *how),
+            Fact::Nudged { text } => {
+                self.nudged = true;
+                self.talk.push(Talk::Told(text.clone()));
+            }
+            Fact::OutputSubmitted { output, evidence, .. } => {
+                self.output = Some((output.clone(), evidence.clone()));
+            }
+            Fact::StepEnded { .. } => {
+                self.talk.push(Talk::StepEnded);
+                self.output = None;
+            }
+            Fact::Told { text } => self.talk.push(Talk::Told(text.clone())),
+            Fact::ChangesObserved { before, files, .. } => {
+                self.before_tree.get_or_insert_with(|| before.clone());
+                if !files.is_empty() {
+                    self.changed.clone_from(files);
+                }
+            }
+            Fact::CheckRan { command, exit, .. } => {
+                self.checks.push(CheckRun { command: command.clone(), exit: *exit });
+            }
+            Fact::RunPaused { conclusion, summary } => {
+                self.paused = true;
+                self.conclusion = Some(*conclusion);
+                self.summary.clone_from(summary);
+            }
+            Fact::RunResumed { .. } => {
+                self.paused = false;
+                self.conclusion = None;
+            }
+            Fact::RunEnded { conclusion, summary, follow_up } => {
+                self.ended = true;
+                self.paused = false;
+                self.conclusion = Some(*conclusion);
+                self.summary.clone_from(summary);
+                self.follow_up.clone_from(follow_up);
+            }
+            other => self.about_call(other),
+        }
+    }
+
+    fn enter(&mut self, entry: &Entry) {
+        self.nudged = false;
+        self.mistakes = 0;
+        self.output = None;
+        if entry.cursor.is_some() {
+            self.cursor.clone_from(&entry.cursor);
+        }
+        self.talk.push(Talk::Entered(entry.clone()));
+    }
+
+    fn respond(&mut self, response: &llm::Response) {
+        self.failures_in_row = 0;
+        self.usage += response.usage;
+        self.actual_model = Some(response.actual_model.clone());
+        if response.cursor.is_some() {
+            self.cursor.clone_from(&response.cursor);
+        }
+        let calls: Vec<CallState> = response
+            .blocks
+            .iter()
+            .filter_map(|block| match block {
+                llm::Block::ToolCall(call) => Some(CallState {
+                    call: call.clone(),
+                    decided: None,
+                    permission: None,
+                    asked: false,
+                    started: false,
+                    result: None,
+                }),
+                _ => None,
+            })
+            .collect();
+        if calls.is_empty() {
+            self.notes_in_row = 0;
+        }
+        self.talk.push(Talk::Response(response.blocks.clone(), response.stop.clone(), calls));
+    }
+
+    fn about_call(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Decided { call, record } => {
+                if let Some(state) = self.call_mut(call) {
+                    state.decided = Some(record.clone());
+                }
+            }
+            Fact::PermissionAsked(permission) => {
+                self.permissions.insert(permission.permission.clone(), (**permission).clone());
+                if let Some(state) = self.call_mut(&permission.call) {
+                    state.permission = Some((permission.permission.clone(), permission.digest.clone(), None));
+                }
+            }
+            Fact::PermissionAnswered { call, digest, allow, because, .. } => {
+                if let Some((_, _, answer)) = self.call_mut(call).and_then(|state| state.permission.as_mut()) {
+                    *answer =
+                        Some(Answer { digest: digest.clone(), allow: *allow, message: because.clone() });
+                }
+            }
+            Fact::QuestionAsked { call, .. } => {
+                if let Some(state) = self.call_mut(call) {
+                    state.asked = true;
+                }
+            }
+            Fact::ToolStarted { call, .. } => {
+                if let Some(state) = self.call_mut(call) {
+                    state.started = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, call: &str, tool: &str, result: &ToolResult, how: How) {
+        self.notes_in_row = match (tool, result.is_error) {
+            ("act_mode_respond", false) => self.notes_in_row + 1,
+            ("act_mode_respond", true) => self.notes_in_row,
+            _ => 0,
+        };
+        self.seen.extend(result.seen.clone());
+        for path in &result.changed {
+            if !self.changed.contains(path) {
+                self.changed.push(path.clone());
+            }
+        }
+        if let Some(state) = self.call_mut(call) {
+            state.result = Some((result.clone(), how));
+        }
+        self.count_mistakes();
+    }
+
+    /// A response counts once, when its last call has its result: as a mistake when no call of it
+    /// was good. A person's no with a message is guidance, not a mistake.
+    fn count_mistakes(&mut self) {
+        let Some(Talk::Response(_, _, calls)) = self.talk.last() else { return };
+        if calls.iter().any(|call| call.result.is_none()) {
+            return;
+        }
+        let good = calls.iter().any(|call| {
+            let guided = call.permission.as_ref().is_some_and(|(_, _, answer)| {
+                answer.as_ref().is_some_and(|answer| !answer.allow && answer.message.is_some())
+            });
+            guided || call.result.as_ref().is_some_and(|(result, _)| !result.is_error)
+        });
+        self.mistakes = if good { 0 } else { self.mistakes + 1 };
+    }
+
+    /// The calls of the last response.
+    pub(crate) fn calls(&self) -> &[CallState] {
+        match self.talk.last() {
+            Some(Talk::Response(_, _, calls)) => calls,
+            _ => &[],
+        }
+    }
+
+    /// The first call of the last response without a result.
+    pub(crate) fn open_call(&self) -> Option<&CallState> {
+        self.calls().iter().find(|call| call.result.is_none())
+    }
+
+    fn call_mut(&mut self, id: &str) -> Option<&mut CallState> {
+        self.talk.iter_mut().rev().find_map(|talk| match talk {
+            Talk::Response(_, _, calls) => calls.iter_mut().find(|call| call.call.id == id),
+            _ => None,
+        })
+    }
+
+    /// Every call of the run, in order.
+    pub(crate) fn all_calls(&self) -> impl Iterator<Item = &CallState> {
+        self.talk.iter().flat_map(|talk| match talk {
+            Talk::Response(_, _, calls) => calls.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// The message being answered.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.talk.iter().rev().find_map(|talk| match talk {
+            Talk::Entered(entry) => Some(entry),
+            _ => None,
+        })
+    }
+
+    /// The message being answered, while it has no answer yet.
+    pub(crate) fn unanswered_entry(&self) -> Option<&Entry> {
+        match self.talk.last() {
+            Some(Talk::Entered(entry)) => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// What follows the calls of the last response: the first that does not simply go on.
+    pub(crate) fn then(&self) -> Then {
+        self.calls()
+            .iter()
+            .filter_map(|call| call.result.as_ref())
+            .map(|(result, _)| result.then)
+            .find(|then| *then != Then::GoOn)
+            .unwrap_or(Then::GoOn)
+    }
+
+    /// Whether a call was denied because nobody could be asked.
+    pub(crate) fn had_no_approver(&self) -> bool {
+        self.all_calls().any(|call| {
+            call.decided.as_ref().is_some_and(|record| record.layer == Layer::NoApprover)
+        })
+    }
+
+    /// What the model said last, in words.
+    pub(crate) fn last_text(&self) -> String {
+        self.talk
+            .iter()
+            .rev()
+            .find_map(|talk| match talk {
+                Talk::Response(blocks, ..) => Some(text_of(blocks)).filter(|text| !text.is_empty()),
+                _ => None,
+            })
+            .unwrap_or_default()
+    }
+}
+
+/// The text blocks, joined.
+pub(crate) fn text_of(blocks: &[llm::Block]) -> String {
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| match block {
+            llm::Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    texts.join("\n")
+}

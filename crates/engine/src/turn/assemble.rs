@@ -1,0 +1,147 @@
+//! From the journal to one model request: the conversation of the thread, the generated system
+//! prompt, the tools of the run's surface. Byte-stable inside a run but for what is appended.
+
+use llm::{Block, Message, ModelSettings, Request, RequestContext, ResultPart, Role, ToolSpec};
+use serde_json::Value;
+use modes::{Mode, ModelView};
+use store::{Query, Row, Table};
+use tools::Content;
+
+use crate::active::Active;
+use crate::fact::RunStart;
+use crate::inner::Inner;
+use crate::problem::Problem;
+use crate::run_state::{CallState, RunState, Talk};
+
+const SYSTEM: &str = include_str!("../prompt/system.md");
+
+/// What the model reads when an answer was cut off.
+const GO_ON: &str = "Your answer was cut off here. Go on from where it stopped; do not repeat it.";
+
+/// The next request of a run.
+pub(crate) fn request(run: &Active) -> Request {
+    let mut messages = run.before.clone();
+    conversation(&run.state, &mut messages);
+    let mut request = first(&run.inner, &run.view, &run.chosen.settings, messages, run.spec.mode());
+    request.cursor.clone_from(&run.state.cursor);
+    request.entering = run.state.unanswered_entry().map(|entry| entry.id.clone());
+    request.context.step = run.state.entry().and_then(|entry| entry.step.clone());
+    request
+}
+
+/// A request that nothing is known of but what the model is to see.
+pub(crate) fn first(
+    inner: &Inner,
+    view: &ModelView,
+    settings: &ModelSettings,
+    messages: Vec<Message>,
+    mode: Mode,
+) -> Request {
+    let tools = view.tools().iter().filter_map(|row| inner.toolbox.find(row));
+    Request {
+        system: format!("{SYSTEM}\n{}", view.preamble()),
+        tools: tools
+            .map(|tool| ToolSpec {
+                name: tool.name().to_owned(),
+                description: tool.description().to_owned(),
+                schema: tool.schema(),
+            })
+            .collect(),
+        messages,
+        settings: settings.clone(),
+        cursor: None,
+        entering: None,
+        context: RequestContext { mode: mode.settings_key().to_owned(), agent: None, step: None },
+    }
+}
+
+/// The conversation of the thread before a run.
+pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Message>, Problem> {
+    let mut messages = Vec::new();
+    let runs = inner.journal.store().find(&Query::all(Table::Run).having("thread", start.thread.as_str())).await?;
+    for row in runs.iter().take_while(|row| row.id != start.run) {
+        if row.text("parent").is_some() {
+            continue;
+        }
+        let earlier = inner.run(&row.id).await?;
+        if earlier.start.fresh_context {
+            messages.clear();
+        }
+        conversation(&earlier, &mut messages);
+    }
+    Ok(messages)
+}
+
+/// Where a message that enters a thread, or an orchestration, goes on in its model's script, if the
+/// model keeps a place.
+pub(crate) async fn cursor(
+    inner: &Inner,
+    thread: &str,
+    orchestration: Option<&str>,
+) -> Result<Option<String>, Problem> {
+    let runs = inner.journal.store().find(&Query::all(Table::Run)).await?;
+    let concerns = |row: &&Row| {
+        row.text("thread") == Some(thread)
+            || (orchestration.is_some() && row.body.get("orchestration").and_then(Value::as_str) == orchestration)
+    };
+    let newest = runs
+        .iter()
+        .filter(concerns)
+        .filter_map(|row| row.body.get("cursor"))
+        .max_by_key(|cursor| cursor.get("at").and_then(Value::as_u64));
+    Ok(newest.and_then(|cursor| cursor.get("text")).and_then(Value::as_str).map(str::to_owned))
+}
+
+fn conversation(state: &RunState, messages: &mut Vec<Message>) {
+    for talk in &state.talk {
+        match talk {
+            Talk::Entered(entry) => {
+                let mut blocks = vec![Block::Text(entry.text.clone())];
+                if !entry.context.is_empty() {
+                    blocks.push(Block::Text(entry.context.clone()));
+                }
+                say(messages, Role::User, blocks);
+            }
+            Talk::Told(text) => say(messages, Role::User, vec![Block::Text(text.clone())]),
+            Talk::Cut(blocks) => {
+                say(messages, Role::Assistant, blocks.clone());
+                say(messages, Role::User, vec![Block::Text(GO_ON.to_owned())]);
+            }
+            Talk::Response(blocks, _, calls) => {
+                say(messages, Role::Assistant, blocks.clone());
+                say(messages, Role::User, calls.iter().map(result).collect());
+            }
+            Talk::StepEnded => {}
+        }
+    }
+}
+
+fn say(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
+    if blocks.is_empty() {
+        return;
+    }
+    match messages.last_mut() {
+        Some(last) if last.role == role => last.blocks.extend(blocks),
+        _ => messages.push(Message { role, blocks }),
+    }
+}
+
+fn result(call: &CallState) -> Block {
+    let (content, is_error) = match &call.result {
+        Some((result, _)) => (
+            result
+                .content
+                .iter()
+                .map(|part| match part {
+                    Content::Text { text } => ResultPart::Text(text.clone()),
+                    Content::Image { media_type, data } => {
+                        ResultPart::Image { media_type: media_type.clone(), data_base64: data.clone() }
+                    }
+                })
+                .collect(),
+            result.is_error,
+        ),
+        None => (vec![ResultPart::Text("The run ended before this call had a result.".to_owned())], true),
+    };
+    Block::ToolResult { call_id: call.call.id.clone(), content, is_error }
+}

@@ -1,0 +1,81 @@
+//! The one place of a run where calls are judged. Decisions are in the journal before anything runs.
+
+use modes::{Answer, Decision, DecisionRecord, EffectSet, Judged, Layer, Permit};
+use serde_json::json;
+
+use super::propose::Ready;
+use crate::active::Active;
+use crate::clock;
+use crate::fact::{Fact, How, Permission};
+use crate::problem::Problem;
+use crate::run_state::CallState;
+
+/// A call that may run now.
+pub(super) struct Allowed {
+    pub state: CallState,
+    pub permit: Permit,
+}
+
+/// Judges calls and appends each decision; refused ones get their result in the same change.
+pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec<Allowed>, Problem> {
+    let spec = run.spec_now();
+    let mut facts = Vec::new();
+    let mut allowed = Vec::new();
+    for Ready { state, proposed } in calls {
+        let call = state.call.id.clone();
+        let proposed = match proposed {
+            Ok(proposed) => proposed,
+            Err(refused) => {
+                let record = DecisionRecord {
+                    tool: state.call.name.clone(),
+                    digest: modes::digest(&json!([state.call.name, state.call.arguments_text])),
+                    effects: EffectSet::EMPTY,
+                    decision: Decision::Deny,
+                    layer: refused.layer,
+                    reason: refused.reason,
+                };
+                let how = if record.layer == Layer::NotStarted { How::NotStarted } else { How::Refused };
+                facts.extend(refusal(&state, record, how));
+                continue;
+            }
+        };
+        let (digest, effects, tool) = (proposed.digest(), proposed.effects(), proposed.tool().name);
+        let arguments = proposed.arguments().clone();
+        let answer: Option<&Answer> = state.permission.as_ref().and_then(|(_, _, answer)| answer.as_ref());
+        let judged = modes::judge(&spec, proposed, answer);
+        let record = judged.record(tool, digest.clone(), effects);
+        match judged {
+            Judged::Permit(permit) => {
+                if !state.started {
+                    facts.push(Fact::Decided { call: call.clone(), record });
+                    facts.push(Fact::ToolStarted { call, tool: tool.to_owned() });
+                }
+                allowed.push(Allowed { state, permit });
+            }
+            Judged::Question(question) => {
+                facts.push(Fact::Decided { call: call.clone(), record });
+                facts.push(Fact::PermissionAsked(Box::new(Permission {
+                    permission: clock::new_id('n'),
+                    call,
+                    tool: tool.to_owned(),
+                    arguments,
+                    effects,
+                    asks: question.asks,
+                    digest,
+                })));
+            }
+            Judged::Refusal(_) => facts.extend(refusal(&state, record, How::Refused)),
+        }
+    }
+    if !facts.is_empty() {
+        run.record(facts).await?;
+    }
+    Ok(allowed)
+}
+
+fn refusal(state: &CallState, record: DecisionRecord, how: How) -> [Fact; 2] {
+    let call = state.call.id.clone();
+    let result = tools::ToolResult::error(record.reason.clone());
+    let tool = record.tool.clone();
+    [Fact::Decided { call: call.clone(), record }, Fact::ToolFinished { call, tool, result, how }]
+}

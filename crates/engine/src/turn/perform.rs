@@ -1,0 +1,59 @@
+//! Permitted calls are performed, each through its tool, with its permit alone.
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use modes::Tier;
+use tools::{Then, ToolResult};
+
+use super::judge::Allowed;
+use crate::active::Active;
+use crate::desk::RunDesk;
+use crate::fact::{Fact, How};
+use crate::problem::Problem;
+use crate::worktree;
+
+/// A call that ran, with the facts its desk work amounts to.
+pub(super) struct Finished {
+    pub call: String,
+    pub tool: &'static str,
+    pub result: ToolResult,
+    pub how: How,
+    pub staged: Vec<Fact>,
+}
+
+/// What a call that was cut off is shown as.
+const INTERRUPTED: &str = "Interrupted: Stance stopped while this ran, and what it did is unknown. Look at the state \
+                           of things before you do it again; it was not run again.";
+
+/// Performs calls that may run; several only when they may run together.
+pub(super) async fn perform(run: &mut Active, calls: Vec<Allowed>) -> Result<Vec<Finished>, Problem> {
+    if calls.iter().any(|call| call.permit.tool().tier > Tier::Read) {
+        worktree::remember_start(run).await?;
+    }
+    let shared: &Active = run;
+    let performing = calls.into_iter().map(|call| one(shared, call));
+    stream::iter(performing).buffered(4).collect::<Vec<_>>().await.into_iter().collect()
+}
+
+async fn one(run: &Active, call: Allowed) -> Result<Finished, Problem> {
+    let Allowed { state, permit } = call;
+    let row = permit.tool();
+    let id = state.call.id.clone();
+    let run_id = &run.state.start.run;
+    let changes_something = row.tier > Tier::Read;
+    if changes_something && state.started && run.inner.home.has_begun(run_id, &id) {
+        let result = ToolResult::error(INTERRUPTED);
+        return Ok(Finished { call: id, tool: row.name, result, how: How::Interrupted, staged: Vec::new() });
+    }
+    if changes_something {
+        run.inner.home.mark_begun(run_id, &id)?;
+    }
+    let Some(tool) = run.inner.toolbox.find(row) else {
+        return Err(Problem::refused(format!("the tool {} is not built", row.name)));
+    };
+    let desk = RunDesk::new(run);
+    let result = tool.execute(permit, &run.scope, &desk).await;
+    let staged = if result.is_error { Vec::new() } else { desk.into_staged() };
+    let how = if result.then == Then::Waits { How::NotStarted } else { How::Performed };
+    Ok(Finished { call: id, tool: row.name, result, how, staged })
+}

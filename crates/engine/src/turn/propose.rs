@@ -1,0 +1,75 @@
+//! From what the model wrote to proposed calls: names looked up, arguments parsed once, effects
+//! found by the tool itself.
+
+use modes::{Layer, ProposedCall};
+use tools::Incoming;
+
+use crate::active::Active;
+use crate::run_state::CallState;
+
+/// Read-tier calls that run together at most.
+const TOGETHER: usize = 4;
+
+/// A call ready to be judged, or already refused.
+pub(super) struct Ready {
+    pub state: CallState,
+    pub proposed: Result<ProposedCall, NotProposed>,
+}
+
+/// Why a call cannot even be proposed.
+pub(super) struct NotProposed {
+    pub layer: Layer,
+    pub reason: String,
+}
+
+/// The next calls of the response: one, or several that may run together. None when the next one
+/// waits for a person.
+pub(super) fn ready(run: &Active) -> Option<Vec<Ready>> {
+    let open: Vec<&CallState> = run.state.calls().iter().filter(|call| call.result.is_none()).collect();
+    let first = open.first()?;
+    if waits(first) {
+        return None;
+    }
+    let together = open
+        .iter()
+        .take(TOGETHER)
+        .take_while(|call| !waits(call) && parallel(run, call) && run.state.then() == tools::Then::GoOn)
+        .count()
+        .max(1);
+    Some(open.iter().take(together).map(|call| propose(run, call)).collect())
+}
+
+fn waits(call: &CallState) -> bool {
+    call.asked || call.permission.as_ref().is_some_and(|(_, _, answer)| answer.is_none())
+}
+
+fn parallel(run: &Active, call: &CallState) -> bool {
+    let name = tools::canonical_name(&call.call.name);
+    run.view.tools().iter().any(|row| row.name == name && row.parallel)
+}
+
+fn propose(run: &Active, state: &CallState) -> Ready {
+    Ready { state: state.clone(), proposed: proposed(run, state) }
+}
+
+fn proposed(run: &Active, state: &CallState) -> Result<ProposedCall, NotProposed> {
+    if run.state.then() != tools::Then::GoOn {
+        return Err(NotProposed {
+            layer: Layer::NotStarted,
+            reason: "not started: a call before it ended this response.".to_owned(),
+        });
+    }
+    let name = tools::canonical_name(&state.call.name);
+    let descriptor = run
+        .spec
+        .surface()
+        .find(name)
+        .map_err(|absent| NotProposed { layer: Layer::Surface, reason: absent.to_string() })?;
+    let tool = run.inner.toolbox.find(descriptor).ok_or_else(|| NotProposed {
+        layer: Layer::Surface,
+        reason: format!("the tool {name} is not built"),
+    })?;
+    let bad = |bad: tools::BadArguments| NotProposed { layer: Layer::Arguments, reason: bad.to_string() };
+    let arguments = tools::parse_arguments(&state.call.arguments_text).map_err(bad)?;
+    tool.propose(Incoming { descriptor, call_id: state.call.id.clone(), arguments }, &run.scope).map_err(bad)
+}

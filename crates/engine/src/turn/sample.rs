@@ -1,0 +1,121 @@
+//! One model request, streamed: the answer or the failure ends up in the journal, whole.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use llm::{ErrorKind, ModelError, Part, Request, Response};
+use modes::ErrorFamily;
+
+use super::{Flow, settle};
+use crate::active::{Active, words};
+use crate::fact::Fact;
+use crate::problem::Problem;
+use crate::view::FeedItem;
+
+/// Asks the model, again after passing faults. None: the answer is in the state.
+pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<Flow>, Problem> {
+    let mut request = request;
+    loop {
+        let size = request.size().total();
+        run.record(vec![Fact::Requested {
+            turn: run.state.requests + 1,
+            hash: hash(&request),
+            bytes: size.bytes,
+            tokens: size.tokens,
+            mode: run.spec.mode().stored().to_owned(),
+            model: words(&run.chosen.settings),
+        }])
+        .await?;
+        let answer = tokio::select! {
+            answer = listen(run, request.clone()) => answer,
+            () = run.stop.cancelled() => return settle::cancel(run).await.map(Some),
+        };
+        let error = match answer {
+            Ok(response) => {
+                run.record(vec![Fact::Responded { response }]).await?;
+                return Ok(None);
+            }
+            Err(error) => error,
+        };
+        let attempt = run.state.failures_in_row + 1;
+        let pause = pause(run, attempt, &error);
+        let again = error.kind.retryable() && attempt <= run.inner.config.limits.retries;
+        let cut = !error.partial.blocks.is_empty();
+        run.record(vec![Fact::RequestFailed {
+            failure: error.kind.to_string(),
+            message: error.message.clone(),
+            status: error.status,
+            attempt,
+            cursor: error.cursor.clone(),
+            partial: error.partial.blocks.clone(),
+            usage: error.partial.usage,
+        }])
+        .await?;
+        if !again {
+            return settle::fail(run, family(error.kind), error.message).await.map(Some);
+        }
+        run.inner.notice(format!(
+            "{} ({}); trying again in {} ms, attempt {attempt} of {}",
+            error.kind,
+            error.message,
+            pause.as_millis(),
+            run.inner.config.limits.retries
+        ));
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = run.stop.cancelled() => return settle::cancel(run).await.map(Some),
+        }
+        if cut {
+            request = super::assemble::request(run);
+        } else {
+            request.cursor.clone_from(&run.state.cursor);
+        }
+    }
+}
+
+async fn listen(run: &Active, request: Request) -> Result<Response, ModelError> {
+    let mut parts = run.chosen.model.stream(request);
+    while let Some(part) = parts.next().await {
+        match part? {
+            Part::Text(piece) => {
+                run.inner.journal.show(FeedItem::Text { run: run.state.start.run.clone(), piece });
+            }
+            Part::Done(response) => return Ok(response),
+            Part::Thinking(_) | Part::CallStarted { .. } | Part::CallArguments { .. } => {}
+        }
+    }
+    Err(ModelError::new(ErrorKind::Dropped, "the answer ended without an end"))
+}
+
+/// Doubling from the first pause, spread by a fourth from the run's own id so that runs do not
+/// knock together; what the provider asks for wins.
+fn pause(run: &Active, attempt: u32, error: &ModelError) -> Duration {
+    if let Some(asked) = error.retry_after {
+        return asked;
+    }
+    let doubled = run.inner.config.limits.retry_pause_ms.saturating_mul(1 << attempt.min(8).saturating_sub(1));
+    let spread = run.state.start.run.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)) % 256;
+    Duration::from_millis(doubled + doubled * spread / 1024)
+}
+
+fn hash(request: &Request) -> String {
+    let value = serde_json::json!({
+        "system": request.system,
+        "tools": request.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>(),
+        "messages": request.messages,
+        "settings": request.settings,
+    });
+    modes::digest(&value)
+}
+
+fn family(kind: ErrorKind) -> ErrorFamily {
+    match kind {
+        ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Server | ErrorKind::Dropped => {
+            ErrorFamily::TransientUpstream
+        }
+        ErrorKind::Auth => ErrorFamily::Auth,
+        ErrorKind::Refused => ErrorFamily::Refusal,
+        ErrorKind::ContextOverflow => ErrorFamily::ContextOverflow,
+        _ => ErrorFamily::Unknown,
+    }
+}

@@ -1,0 +1,162 @@
+//! Results are kept, and what follows is decided: another turn, a wait, the end of a step or of
+//! the run.
+
+use llm::StopReason;
+use modes::{AtStop, Ending, ErrorFamily, Next, Role, conclude, when_model_stops};
+use tools::{Then, ToolResult};
+
+use super::Flow;
+use super::perform::Finished;
+use crate::active::Active;
+use crate::checks;
+use crate::clock;
+use crate::fact::Fact;
+use crate::intake;
+use crate::problem::{Problem, ProblemKind};
+use crate::run_state::Talk;
+use crate::worktree;
+
+/// Appends results with everything their desk work amounts to, in one change. What somebody else
+/// changed in the meantime makes the call an error, and nothing of it is kept.
+pub(super) async fn keep(run: &mut Active, finished: Vec<Finished>) -> Result<(), Problem> {
+    for Finished { call, tool, result, how, staged } in finished {
+        let tool = tool.to_owned();
+        let mut facts = staged;
+        if result.then != Then::Waits {
+            facts.push(Fact::ToolFinished { call: call.clone(), tool: tool.clone(), result, how });
+        }
+        match run.record(facts).await {
+            Err(problem) if matches!(problem.kind, ProblemKind::Stale | ProblemKind::Refused) => {
+                let result = ToolResult::error(problem.message);
+                run.record(vec![Fact::ToolFinished { call, tool, result, how }]).await?;
+            }
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+/// Decides what follows when every call of the last response has its result.
+pub(super) async fn settle(run: &mut Active) -> Result<Flow, Problem> {
+    let Some(Talk::Response(_, stop, calls)) = run.state.talk.last() else { return Ok(Flow::Goes) };
+    if calls.is_empty() {
+        let stop = stop.clone();
+        return model_stopped(run, &stop).await;
+    }
+    match run.state.then() {
+        Then::GoOn | Then::Waits => match run.state.start.mistakes {
+            Some(limit) if run.state.mistakes >= limit => end(run, Ending::MistakeLimit).await,
+            _ => Ok(Flow::Goes),
+        },
+        Then::Delivered => end(run, Ending::Delivered).await,
+        Then::Declined => end(run, Ending::Declined).await,
+        Then::Exited => end(run, Ending::Exited).await,
+        Then::StepDone => Ok(Flow::StepEnded),
+    }
+}
+
+/// Whether the provider only wants to be asked again.
+pub(super) fn goes_on(stop: &StopReason) -> bool {
+    matches!(stop, StopReason::Pause)
+}
+
+async fn model_stopped(run: &mut Active, stop: &StopReason) -> Result<Flow, Problem> {
+    match stop {
+        StopReason::Refusal => return fail(run, ErrorFamily::Refusal, "the model declined to answer".to_owned()).await,
+        StopReason::ContextExceeded => {
+            return fail(run, ErrorFamily::ContextOverflow, "the conversation is larger than the model's window".to_owned()).await;
+        }
+        stop if goes_on(stop) => return Ok(Flow::Goes),
+        _ => {}
+    }
+    if matches!(run.spec.recipe().role, Role::Step { .. }) {
+        return Ok(Flow::StepEnded);
+    }
+    let at = AtStop {
+        delivered: false,
+        exit_open: intake::open_exit(&run.inner, &run.state.start).await?.is_some(),
+        nudged: run.state.nudged,
+        no_approver_denial: run.state.had_no_approver(),
+    };
+    match when_model_stops(&run.spec, at) {
+        Next::Nudge => {
+            let text = run.spec.profile().nudge.to_owned();
+            run.record(vec![Fact::Nudged { text }]).await?;
+            Ok(Flow::Goes)
+        }
+        Next::End(Ending::Waiting) => wait(run).await,
+        Next::End(ending) => end(run, ending).await,
+    }
+}
+
+/// Halts until a person answers.
+pub(super) async fn wait(run: &mut Active) -> Result<Flow, Problem> {
+    if !run.state.paused {
+        let conclusion = conclude(Ending::Waiting);
+        run.record(vec![Fact::RunPaused { conclusion, summary: "Waiting for you.".to_owned() }]).await?;
+    }
+    Ok(Flow::Waits)
+}
+
+/// Ends the run because of a fault.
+pub(super) async fn fail(run: &mut Active, family: ErrorFamily, message: String) -> Result<Flow, Problem> {
+    finish(run, Ending::Failed(family), message).await
+}
+
+/// Ends the run because a person stopped it.
+pub(crate) async fn cancel(run: &mut Active) -> Result<Flow, Problem> {
+    finish(run, Ending::Cancelled, "Stopped.".to_owned()).await
+}
+
+/// Ends the run as its contract has it.
+pub(crate) async fn end(run: &mut Active, ending: Ending) -> Result<Flow, Problem> {
+    worktree::observe_end(run).await?;
+    let ending = match ending {
+        Ending::Delivered => checks::after_delivery(run).await?,
+        other => other,
+    };
+    let summary = summary(run, ending);
+    finish(run, ending, summary).await
+}
+
+async fn finish(run: &mut Active, ending: Ending, summary: String) -> Result<Flow, Problem> {
+    let follow_up = match ending {
+        Ending::Exited => Some(clock::new_id('r')),
+        _ => None,
+    };
+    let mut facts = vec![Fact::RunEnded { conclusion: conclude(ending), summary, follow_up: follow_up.clone() }];
+    if let Some(id) = follow_up {
+        facts.extend(intake::after_exit(run, &id).await?);
+    }
+    run.record(facts).await?;
+    Ok(Flow::Ended)
+}
+
+/// The limit the run has reached, if any.
+pub(super) fn limit_reached(run: &Active) -> Option<Ending> {
+    let start = &run.state.start;
+    let tokens = start.tokens.is_some_and(|limit| run.state.usage.total() >= limit);
+    let minutes = start.minutes.is_some_and(|limit| {
+        clock::now_ms().saturating_sub(run.state.started_ms) >= i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(60_000)
+    });
+    (tokens || minutes).then_some(Ending::OverBudget)
+}
+
+fn summary(run: &Active, ending: Ending) -> String {
+    match ending {
+        Ending::Unmet => run.spec.profile().unmet.to_owned(),
+        Ending::Delivered => format!("Delivered the {}.", run.spec.profile().deliverable),
+        Ending::Declined => "Ended without a delivery: none is needed.".to_owned(),
+        Ending::Exited => "Left the mode, as granted.".to_owned(),
+        Ending::CheckUnmet => match run.state.checks.last() {
+            Some(check) if check.exit != Some(0) => format!("The check failed: {}", check.command),
+            _ => "No file changed.".to_owned(),
+        },
+        Ending::Denied => "Nothing was delivered: a call was denied because nobody could be asked.".to_owned(),
+        Ending::OverBudget => "The budget is spent.".to_owned(),
+        Ending::MistakeLimit => {
+            format!("Stopped after {} responses in a row without one good call.", run.state.mistakes)
+        }
+        Ending::Waiting | Ending::Switched | Ending::Failed(_) | Ending::Cancelled => String::new(),
+    }
+}
