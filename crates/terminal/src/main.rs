@@ -1,2 +1,69 @@
-//! The binary.
-fn main() {}
+//! The program `stance`: the door for people. It puts environment, settings, models and walls
+//! together, hands what is typed to the engine, and shows what comes of it. What may happen is
+//! decided elsewhere: nothing here can widen it.
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
+
+mod arguments;
+mod ask;
+mod closing;
+mod commands;
+mod decide;
+mod descent;
+mod door;
+mod environment;
+mod exit;
+mod house;
+mod lines;
+mod models;
+mod near;
+mod print;
+mod settings;
+mod show;
+
+use std::process::ExitCode;
+
+use arguments::Arguments;
+use engine::{Problem, ProblemKind};
+use environment::Environment;
+use exit::Exit;
+use print::{Printer, Reader};
+
+fn main() -> ExitCode {
+    // A process inside the walls is this program too; there it must become another at once.
+    sandbox::enter_if_asked();
+    let arguments = match Arguments::read(std::env::args_os().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are asked for; anything else is a wrong command.
+            drop(error.print());
+            return if error.use_stderr() {
+                Exit::USAGE.into()
+            } else {
+                Exit::FINE.into()
+            };
+        }
+    };
+    let environment = Environment::of_process();
+    let mut trouble = Printer::new(&environment, Reader::Program);
+    match carry_out(arguments, environment) {
+        Ok(exit) => exit.into(),
+        Err(problem) => {
+            trouble.problem(&problem);
+            Exit::of_problem(&problem).into()
+        }
+    }
+}
+
+fn carry_out(arguments: Arguments, environment: Environment) -> Result<Exit, Problem> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Problem::new(ProblemKind::Machine, format!("The program cannot start: {error}.")))?;
+    let exit = runtime.block_on(commands::carry_out(arguments, environment));
+    // A thread may still wait for a line that nobody will type.
+    runtime.shutdown_background();
+    exit
+}

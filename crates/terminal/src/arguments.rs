@@ -1,0 +1,258 @@
+//! The command line as people type it: words, flags and examples, and which flags contradict each
+//! other. It must not know what the commands do.
+
+mod plan;
+mod run;
+mod words;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use modes::Mode;
+
+pub(crate) use plan::{ApproveArguments, CommentArguments, PlanAct, RejectArguments};
+pub(crate) use run::{Approvals, Budget, RunArguments};
+pub(crate) use words::Named;
+
+/// A coding agent whose modes are enforced, not suggested.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stance",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  stance                                     talk in this checkout, line by line
+  stance run --mode plan \"make login faster\"  get a plan; nothing is changed
+  stance plan show ID                        read it, with the digest to approve
+  stance plan approve ID@DIGEST              carry it out
+  stance inbox                               what waits for you
+  stance doctor                              walls, settings and models of this machine
+
+`stance -p PROMPT` is the same as `stance run PROMPT`.
+Exit codes: 0 go on · 1 error · 2 usage · 3 contract or check unmet · 4 nobody could be asked ·
+5 budget · 6 mistakes · 7 waiting for you · 130 interrupted."
+)]
+pub(crate) struct Arguments {
+    /// What to do; without one, a thread in this terminal.
+    #[command(subcommand)]
+    pub(crate) act: Option<Act>,
+    /// The model of the thread.
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+impl Arguments {
+    /// Reads the words behind the program's name.
+    pub(crate) fn read(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Arguments, clap::Error> {
+        let mut words: Vec<std::ffi::OsString> = words.into_iter().collect();
+        if words.first().is_some_and(|word| word == "-p" || word == "--prompt") {
+            words.insert(0, "run".into());
+        }
+        words.insert(0, "stance".into());
+        Arguments::try_parse_from(words)
+    }
+}
+
+/// Everything that can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Act {
+    /// Sends one message and drives the run it starts.
+    Run(Box<RunArguments>),
+    /// Lists, shows, comments and decides plans, and carries them out.
+    #[command(subcommand)]
+    Plan(PlanAct),
+    /// What waits for you: permissions, questions, plans.
+    Inbox(InboxArguments),
+    /// Lists and opens spaces, and sets their modes.
+    #[command(subcommand)]
+    Space(SpaceAct),
+    /// Shows or switches the mode of this checkout's current space.
+    Mode(ModeArguments),
+    /// Shows what a mode permits, and how each layer enforces it.
+    Profile(ProfileArguments),
+    /// Says why a tool would run, ask or be refused in a mode.
+    Explain(ExplainArguments),
+    /// Checks the journal, or prints its end to check against later.
+    #[command(subcommand)]
+    Audit(AuditAct),
+    /// Tries the walls, reads the settings and finds spaces that need repair.
+    Doctor(DoctorArguments),
+    /// Prints the completion script of a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+/// Which model answers, above all settings.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ModelArguments {
+    /// The model: `scripted:FILE`, or a name together with --provider.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Who answers, such as `anthropic`.
+    #[arg(long, value_name = "NAME", requires = "model")]
+    pub(crate) provider: Option<String>,
+    /// Where the provider answers, when not at its own address.
+    #[arg(long, value_name = "URL", requires = "provider")]
+    pub(crate) base_url: Option<String>,
+}
+
+/// `inbox`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  stance inbox
+  stance inbox approve ID@DIGEST --resume
+  stance inbox deny ID --because \"use the staging database\"
+  stance inbox answer ID \"the second option\" --resume"
+)]
+pub(crate) struct InboxArguments {
+    /// What to do; without one, everything that waits is listed.
+    #[command(subcommand)]
+    pub(crate) act: Option<InboxAct>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What can be done with something that waits.
+#[derive(Debug, Subcommand)]
+pub(crate) enum InboxAct {
+    /// Says yes to exactly what was shown.
+    Approve {
+        /// ID@DIGEST as it was shown; a bare ID only at a terminal.
+        named: Named,
+        #[command(flatten)]
+        then: Then,
+    },
+    /// Says no.
+    Deny {
+        /// ID, or ID@DIGEST as it was shown.
+        named: Named,
+        #[command(flatten)]
+        then: Then,
+    },
+    /// Answers a question.
+    Answer {
+        /// The question.
+        id: String,
+        /// The answer.
+        text: String,
+        #[command(flatten)]
+        then: Then,
+    },
+}
+
+/// What happens after a decision.
+#[derive(Debug, Args)]
+pub(crate) struct Then {
+    /// Why; whoever asked reads it.
+    #[arg(long, value_name = "REASON")]
+    pub(crate) because: Option<String>,
+    /// Goes on with the work that waited.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Prints one JSON object about the work that went on.
+    #[arg(long, requires = "resume")]
+    pub(crate) json: bool,
+    /// The model that goes on.
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+/// `space`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SpaceAct {
+    /// Lists the spaces of this workspace.
+    List {
+        /// Prints JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Opens a fresh space.
+    New {
+        /// Its mode: agent, plan or orchestrate.
+        #[arg(long, value_name = "MODE", default_value = "agent", value_parser = words::chosen_mode)]
+        mode: Mode,
+    },
+    /// Sets the mode of a space, also of one whose stored mode cannot be read.
+    Mode {
+        /// The space.
+        space: String,
+        /// agent, plan or orchestrate.
+        #[arg(value_parser = words::chosen_mode)]
+        mode: Mode,
+        /// The model that goes on when something waited for the switch.
+        #[command(flatten)]
+        model: ModelArguments,
+    },
+}
+
+/// `mode`.
+#[derive(Debug, Args)]
+pub(crate) struct ModeArguments {
+    /// agent, plan or orchestrate; without one, the current mode is shown.
+    #[arg(value_parser = words::chosen_mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Prints JSON.
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) json: bool,
+    /// The model that goes on when something waited for the switch.
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+}
+
+/// `profile`.
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArguments {
+    /// agent, plan, orchestrate or review; without one, that of the current space.
+    #[arg(value_parser = words::named_mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  stance explain write_to_file --mode plan")]
+pub(crate) struct ExplainArguments {
+    /// The name of a tool.
+    pub(crate) tool: String,
+    /// agent, plan, orchestrate or review; without one, that of the space.
+    #[arg(long, value_name = "MODE", value_parser = words::named_mode, conflicts_with = "space")]
+    pub(crate) mode: Option<Mode>,
+    /// The space whose mode is meant, instead of the current one.
+    #[arg(long, value_name = "ID")]
+    pub(crate) space: Option<String>,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `audit`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditAct {
+    /// Checks that no event was changed, removed or inserted.
+    Verify {
+        /// The end of the journal as it was printed earlier: finds a cut tail too.
+        #[arg(long, value_name = "HEAD")]
+        head: Option<String>,
+    },
+    /// Prints the end of the journal. Keep it elsewhere, and verify against it later.
+    Head,
+}
+
+/// `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! Single words of the command line that mean more than text.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use modes::Mode;
+
+use crate::near::near;
+
+/// `ID@DIGEST`, or a bare ID.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The thing.
+    pub(crate) id: String,
+    /// The digest it was shown with.
+    pub(crate) digest: Option<String>,
+}
+
+impl FromStr for Named {
+    type Err = Infallible;
+
+    fn from_str(word: &str) -> Result<Named, Infallible> {
+        Ok(match word.rsplit_once('@') {
+            Some((id, digest)) => Named {
+                id: id.to_owned(),
+                digest: Some(digest.to_owned()),
+            },
+            None => Named {
+                id: word.to_owned(),
+                digest: None,
+            },
+        })
+    }
+}
+
+/// A mode a person can choose.
+pub(crate) fn chosen_mode(word: &str) -> Result<Mode, String> {
+    Mode::chosen(word).map_err(|error| with_suggestion(word, &error.to_string(), &["agent", "plan", "orchestrate"]))
+}
+
+/// A mode a person can look at.
+pub(crate) fn named_mode(word: &str) -> Result<Mode, String> {
+    Mode::named(word)
+        .map_err(|error| with_suggestion(word, &error.to_string(), &["agent", "plan", "orchestrate", "review"]))
+}
+
+fn with_suggestion(word: &str, error: &str, known: &[&str]) -> String {
+    match near(word, known.iter().copied()).first() {
+        Some(meant) if *meant != word => format!("{error}; did you mean `{meant}`?"),
+        _ => error.to_owned(),
+    }
+}

@@ -1,0 +1,242 @@
+//! Asking the person who is here: one thing that waits, one act that answers it. Nothing is answered
+//! by words typed before the question was shown. It must not know how the act is carried out.
+
+use engine::{Command, Pending, PersonAnswer};
+use work::approval::ApprovalMove;
+use work::plan::{ApprovalOptions, Landing, Selection};
+
+use crate::lines::{Lines, Typed};
+use crate::print::{Mark, Printer, shortened};
+
+/// What a person made of a question.
+#[derive(Debug, Clone)]
+pub(crate) enum Reaction {
+    /// An answer.
+    Act(Command),
+    /// Not now.
+    Later,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// Whether the thing can be answered in one line. A plan is looked at first.
+pub(crate) fn can_be_asked(pending: &Pending) -> bool {
+    matches!(pending.kind.as_str(), "permission" | "question" | "reply" | "plan_exit")
+}
+
+/// Shows what waits and takes the answer.
+pub(crate) async fn person(printer: &mut Printer, lines: &mut Lines, pending: &Pending) -> Reaction {
+    show(printer, pending);
+    loop {
+        printer.prompt(prompt(pending));
+        let line = match lines.answer().await {
+            Typed::Line(line) => line,
+            Typed::Interrupt => return Reaction::Interrupt,
+            Typed::End => return Reaction::Later,
+        };
+        match read(pending, line.trim()) {
+            Ok(command) => return Reaction::Act(command),
+            Err(again) => printer.line(Mark::Note, again),
+        }
+    }
+}
+
+/// What waits, from its typed fields in our own frame.
+pub(crate) fn show(printer: &mut Printer, pending: &Pending) {
+    let numbered = pending.kind == "question" || pending.kind == "reply";
+    let kind = pending.kind.replace('_', " ");
+    if numbered {
+        printer.line(Mark::Asks, &format!("{kind} {}, in the agent's words:", pending.id));
+        printer.foreign(&pending.title);
+    } else {
+        printer.line(
+            Mark::Asks,
+            &format!("{kind} {}: {}", pending.id, shortened(&pending.title)),
+        );
+    }
+    for (place, line) in pending.lines.iter().enumerate() {
+        let shown = if numbered {
+            format!("{}  {line}", place + 1)
+        } else {
+            line.clone()
+        };
+        printer.foreign(&shown);
+    }
+}
+
+fn prompt(pending: &Pending) -> &'static str {
+    match pending.kind.as_str() {
+        "permission" => "allow once? y / n / n, because … > ",
+        "plan_exit" => "leave plan mode? y / n / n, because … > ",
+        _ => "answer > ",
+    }
+}
+
+/// The act a line means, or what to type instead.
+fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
+    match pending.kind.as_str() {
+        "permission" => {
+            let answer = match verdict(line)? {
+                (true, _) => PersonAnswer::Allow,
+                (false, because) => PersonAnswer::Deny { because },
+            };
+            Ok(Command::Answer {
+                id: pending.id.clone(),
+                digest: Some(pending.digest.clone()),
+                answer,
+            })
+        }
+        "plan_exit" => {
+            let (yes, reason) = verdict(line)?;
+            Ok(Command::Decide {
+                approval: pending.id.clone(),
+                digest: pending.digest.clone(),
+                decision: if yes {
+                    ApprovalMove::Approve
+                } else {
+                    ApprovalMove::Reject
+                },
+                reason,
+                options: ApprovalOptions::with_landing(Landing::Checkout),
+                selection: Selection::All,
+            })
+        }
+        _ if line.is_empty() => Err("type an answer, or the number of one of those shown"),
+        _ => Ok(Command::Answer {
+            id: pending.id.clone(),
+            digest: None,
+            answer: PersonAnswer::Text(chosen(pending, line)),
+        }),
+    }
+}
+
+/// The line of that number, or the words themselves.
+pub(crate) fn chosen(pending: &Pending, line: &str) -> String {
+    let numbered = line
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| pending.lines.get(number.checked_sub(1)?));
+    numbered.cloned().unwrap_or_else(|| line.to_owned())
+}
+
+fn verdict(line: &str) -> Result<(bool, Option<String>), &'static str> {
+    if ["y", "yes"].contains(&line) {
+        return Ok((true, None));
+    }
+    let rest = line
+        .strip_prefix("no")
+        .or_else(|| line.strip_prefix('n'))
+        .ok_or("type y, n, or n and why")?;
+    if !rest.is_empty() && !rest.starts_with([' ', ',', ':']) {
+        return Err("type y, n, or n and why");
+    }
+    let reason = rest.trim_start_matches([' ', ',', ':']).trim();
+    let reason = reason.strip_prefix("because").map_or(reason, str::trim);
+    Ok((false, (!reason.is_empty()).then(|| reason.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::tests::on_paper;
+
+    fn pending(kind: &str, lines: &[&str]) -> Pending {
+        Pending {
+            kind: kind.to_owned(),
+            id: "w1".to_owned(),
+            digest: "d".repeat(64),
+            title: "push to origin".to_owned(),
+            run_id: Some("r1".to_owned()),
+            plan_id: None,
+            space_id: "s1".to_owned(),
+            lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        }
+    }
+
+    async fn answered(kind: &str, typed: &[&'static str]) -> (Reaction, String) {
+        let (mut printer, [words, ..]) = on_paper(usize::MAX);
+        let reaction = person(
+            &mut printer,
+            &mut Lines::prepared(typed),
+            &pending(kind, &["first", "second"]),
+        )
+        .await;
+        (reaction, words.text())
+    }
+
+    #[tokio::test]
+    async fn a_permission_is_answered_with_the_digest_it_was_shown_with() {
+        for (typed, expected) in [
+            ("y", PersonAnswer::Allow),
+            ("n", PersonAnswer::Deny { because: None }),
+            ("no", PersonAnswer::Deny { because: None }),
+            (
+                "n, because it is Friday",
+                PersonAnswer::Deny {
+                    because: Some("it is Friday".to_owned()),
+                },
+            ),
+            (
+                "n use the branch",
+                PersonAnswer::Deny {
+                    because: Some("use the branch".to_owned()),
+                },
+            ),
+        ] {
+            match answered("permission", &[typed]).await.0 {
+                Reaction::Act(Command::Answer { id, digest, answer }) => {
+                    assert_eq!(
+                        (id.as_str(), digest, answer),
+                        ("w1", Some("d".repeat(64)), expected),
+                        "{typed}"
+                    );
+                }
+                other => panic!("{typed}: {other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn other_words_allow_nothing() {
+        let (reaction, shown) = answered("permission", &["", "ok", "never mind", "nope"]).await;
+        assert!(matches!(reaction, Reaction::Later), "{reaction:?}");
+        assert_eq!(shown.matches("type y, n, or n and why").count(), 4, "{shown}");
+    }
+
+    #[tokio::test]
+    async fn a_question_takes_a_number_or_words() {
+        for (typed, expected) in [("2", "second"), ("3", "3"), ("0", "0"), ("neither", "neither")] {
+            match answered("question", &["", typed]).await.0 {
+                Reaction::Act(Command::Answer { answer, digest, .. }) => {
+                    assert_eq!((answer, digest), (PersonAnswer::Text(expected.to_owned()), None));
+                }
+                other => panic!("{typed}: {other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_plan_exit_is_decided_by_its_approval() {
+        match answered("plan_exit", &["n, because the tests are missing"]).await.0 {
+            Reaction::Act(Command::Decide {
+                approval,
+                decision,
+                reason,
+                ..
+            }) => {
+                assert_eq!((approval.as_str(), decision), ("w1", ApprovalMove::Reject));
+                assert_eq!(reason.as_deref(), Some("the tests are missing"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_waits_is_shown_in_our_frame() {
+        let (_, shown) = answered("question", &[]).await;
+        assert_eq!(
+            shown,
+            "? question w1, in the agent's words:\n│ push to origin\n│ 1  first\n│ 2  second\nanswer > "
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! What a person reads when a run or an orchestration has come to its halt. It must not know how it
+//! was driven.
+
+use engine::{Engine, OrchestrationReport, Pending, PlanBrief, PlanView, RunReport};
+
+use crate::exit::Exit;
+use crate::print::{Mark, Printer};
+
+/// Digits of a digest that a person types.
+const SHORT_DIGEST: usize = 12;
+/// Files that are named; the others are counted.
+const NAMED_FILES: usize = 8;
+
+/// Says what it came to: what waits, the plan, the steps, one last line.
+pub(crate) async fn say(printer: &mut Printer, engine: &Engine, report: &RunReport) {
+    for denial in report
+        .denials
+        .iter()
+        .filter(|denial| denial.layer == modes::Layer::NoApprover)
+    {
+        printer.line(
+            Mark::Refused,
+            &format!("{}   {} (nobody was here to ask)", denial.tool, denial.reason),
+        );
+    }
+    for check in &report.checks {
+        let exit = check
+            .exit
+            .map_or_else(|| "was ended".to_owned(), |code| format!("exit code {code}"));
+        let mark = if check.exit == Some(0) {
+            Mark::Done
+        } else {
+            Mark::Refused
+        };
+        printer.line(mark, &format!("check {}: {exit}", check.command));
+    }
+    if let Some(orchestration) = &report.orchestration {
+        if report.summary.contains('\n') {
+            printer.prepared(&report.summary);
+        } else {
+            steps(printer, orchestration);
+        }
+        if orchestration.status != "completed" {
+            printer.line(
+                Mark::Note,
+                &format!("go on with: stance plan run {}", orchestration.plan_id),
+            );
+        }
+    }
+    if let Some(brief) = &report.plan {
+        let plans = engine.plans().await.unwrap_or_default();
+        plan_row(printer, brief, plans.iter().find(|plan| plan.id == brief.id));
+    }
+    for pending in report.pending.iter().filter(|pending| pending.kind != "plan") {
+        printer.line(
+            Mark::Asks,
+            &format!("{} {}: {}", pending.kind.replace('_', " "), pending.id, pending.title),
+        );
+        printer.line(Mark::Note, &format!("stance {}", how_to_answer(pending)));
+    }
+    last_line(printer, report);
+}
+
+/// A plan in three rows: what it is, how to read it, how to approve exactly it.
+fn plan_row(printer: &mut Printer, brief: &PlanBrief, view: Option<&PlanView>) {
+    let count = view
+        .and_then(|view| view.content.pointer("/nodes"))
+        .and_then(serde_json::Value::as_array)
+        .map_or(0, Vec::len);
+    let steps = if count == 1 {
+        "1 step".to_owned()
+    } else {
+        format!("{count} steps")
+    };
+    printer.line(
+        Mark::Plan,
+        &format!(
+            "plan {} · {} · {steps} · revision {} · digest {}",
+            brief.id,
+            brief.status,
+            brief.revision,
+            short(&brief.digest)
+        ),
+    );
+    if let Some(view) = view {
+        printer.foreign(&view.goal);
+    }
+    printer.line(Mark::Note, &format!("read it:    stance plan show {}", brief.id));
+    if brief.status == "proposed" {
+        printer.line(
+            Mark::Note,
+            &format!("approve it: stance plan approve {}@{}", brief.id, short(&brief.digest)),
+        );
+    }
+}
+
+fn steps(printer: &mut Printer, orchestration: &OrchestrationReport) {
+    for step in &orchestration.steps {
+        let mark = if step.status == "done" {
+            Mark::Done
+        } else {
+            Mark::Refused
+        };
+        let mut row = format!("step {}: {}", step.key, step.status);
+        if !step.files_changed.is_empty() {
+            row.push_str(&format!(" · {}", files(&step.files_changed)));
+        }
+        if let Some(commit) = &step.commit {
+            row.push_str(&format!(" · commit {commit}"));
+        }
+        if let Some(reason) = &step.reason {
+            row.push_str(&format!(" · {reason}"));
+        }
+        printer.line(mark, &row);
+        if let Some(evidence) = &step.evidence {
+            printer.foreign(evidence);
+        }
+    }
+}
+
+fn last_line(printer: &mut Printer, report: &RunReport) {
+    let mark = match Exit::of_outcome(report.outcome) {
+        Exit::FINE => Mark::Done,
+        Exit::WAITING => Mark::Asks,
+        _ => Mark::Refused,
+    };
+    if !report.summary.is_empty() && !report.summary.contains('\n') {
+        printer.line(mark, &report.summary);
+    }
+    let cost = report.cost.amount.filter(|_| report.cost.known).map_or_else(
+        || "cost unknown".to_owned(),
+        |amount| format!("{amount:.2} {}", report.cost.currency),
+    );
+    let model = report.model.actual.as_deref().unwrap_or(&report.model.configured);
+    printer.line(
+        mark,
+        &format!(
+            "{} · {} · {} · {} tokens · {cost} · {model} · {}",
+            report.outcome.word().replace('_', " "),
+            report.label,
+            files(&report.files_changed),
+            report.usage.total(),
+            duration(report.duration_ms),
+        ),
+    );
+    if matches!(report.outcome, modes::Outcome::Waiting | modes::Outcome::Cancelled) && report.orchestration.is_none() {
+        printer.line(
+            Mark::Note,
+            &format!("go on with: stance run --resume {}", report.run_id),
+        );
+    }
+}
+
+/// The command that answers what waits, without the program's name.
+pub(crate) fn how_to_answer(pending: &Pending) -> String {
+    let exact = format!("{}@{}", pending.id, short(&pending.digest));
+    match pending.kind.as_str() {
+        "permission" | "plan_exit" => format!("inbox approve {exact} --resume   or   inbox deny {exact} --resume"),
+        "plan" => {
+            let plan = pending.plan_id.as_deref().unwrap_or_default();
+            format!(
+                "plan show {plan}   then   plan approve {plan}@{}",
+                short(&pending.digest)
+            )
+        }
+        _ => format!("inbox answer {} \"…\" --resume", pending.id),
+    }
+}
+
+/// The digits of a digest that a person types.
+pub(crate) fn short(digest: &str) -> &str {
+    digest.get(..SHORT_DIGEST).unwrap_or(digest)
+}
+
+fn files(paths: &[String]) -> String {
+    match paths {
+        [] => "no file changed".to_owned(),
+        paths => {
+            let named = paths
+                .iter()
+                .take(NAMED_FILES)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ");
+            match paths.len().saturating_sub(NAMED_FILES) {
+                0 => format!("changed {named}"),
+                more => format!("changed {named} and {more} more"),
+            }
+        }
+    }
+}
+
+fn duration(milliseconds: i64) -> String {
+    let seconds = milliseconds / 1000;
+    if seconds < 60 {
+        format!("{seconds}.{} s", (milliseconds % 1000) / 100)
+    } else {
+        format!("{} min {} s", seconds / 60, seconds % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_well() {
+        let paths: Vec<String> = (0..10).map(|number| format!("f{number}")).collect();
+        assert_eq!(files(&[]), "no file changed");
+        assert_eq!(files(&paths[..2]), "changed f0, f1");
+        assert!(files(&paths).ends_with("f7 and 2 more"));
+        assert_eq!(duration(1250), "1.2 s");
+        assert_eq!(duration(125_000), "2 min 5 s");
+        assert_eq!(short("abc"), "abc");
+        assert_eq!(short(&"f".repeat(64)).len(), 12);
+    }
+}

@@ -1,0 +1,232 @@
+//! `doctor`: what this machine, these settings and this workspace are like, each tried or read now.
+
+use std::path::Path;
+
+use engine::{Attendance, Problem, SpaceView};
+use modes::Mode;
+use sandbox::{Probe, Proof, WallsState};
+use serde::Serialize;
+
+use super::space::repair;
+use crate::exit::Exit;
+use crate::house::{House, Proved};
+use crate::models::Models;
+use crate::print::{Mark, Printer, Reader};
+use crate::settings::{Loaded, Settings};
+
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+struct Findings {
+    /// The version of this program.
+    version: &'static str,
+    /// Whether it ran as root.
+    root: bool,
+    walls: WallsFinding,
+    settings: SettingsFinding,
+    models: Vec<ModelFinding>,
+    workspace: WorkspaceFinding,
+}
+
+#[derive(Debug, Serialize)]
+struct WallsFinding {
+    /// Whether every try was forbidden.
+    proven: bool,
+    /// Why not.
+    why: Option<String>,
+    probes: Vec<Probe>,
+}
+
+#[derive(Debug, Serialize)]
+struct SettingsFinding {
+    /// Every file looked for, weakest layer last.
+    files: Vec<FileFinding>,
+    faults: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileFinding {
+    path: String,
+    read: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelFinding {
+    mode: String,
+    /// The model, and where each of its settings was said.
+    settings: Vec<String>,
+    /// What is missing.
+    problem: Option<String>,
+    hints: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WorkspaceFinding {
+    /// Why it cannot be opened.
+    problem: Option<String>,
+    spaces: usize,
+    /// Spaces whose mode cannot be read, with the command that sets it.
+    unresolved: Vec<String>,
+}
+
+pub(super) async fn doctor(house: &House, json: bool) -> Result<Exit, Problem> {
+    let mut printer = Printer::new(&house.environment, if json { Reader::Program } else { Reader::Person });
+    let Loaded { settings, faults } = house.settings()?;
+    let walls = match house.walls() {
+        Ok(walls) => walls_finding(house.proof(&walls).await),
+        Err(problem) => WallsFinding {
+            proven: false,
+            why: Some(problem.message),
+            probes: Vec::new(),
+        },
+    };
+    let findings = Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        root: rustix::process::geteuid().is_root(),
+        walls,
+        models: models(&house.models(&settings, None)),
+        workspace: workspace(house, &settings).await,
+        settings: SettingsFinding {
+            files: settings
+                .files
+                .iter()
+                .map(|(path, read)| FileFinding {
+                    path: path.display().to_string(),
+                    read: *read,
+                })
+                .collect(),
+            faults: faults.iter().map(ToString::to_string).collect(),
+        },
+    };
+    if json {
+        printer.json(&findings);
+    } else {
+        say(&mut printer, &findings, &house.stance_home);
+    }
+    Ok(if findings.sound() { Exit::FINE } else { Exit::ERROR })
+}
+
+impl Findings {
+    /// A missing model is no fault: a script may answer.
+    fn sound(&self) -> bool {
+        self.walls.proven && self.settings.faults.is_empty() && self.workspace.unresolved.is_empty()
+    }
+}
+
+fn walls_finding(proof: Proof) -> WallsFinding {
+    let (proven, why) = match proof.state() {
+        WallsState::Proven => (true, None),
+        WallsState::Absent { why } => (false, Some(why)),
+    };
+    WallsFinding {
+        proven,
+        why,
+        probes: proof.probes,
+    }
+}
+
+fn models(models: &Models) -> Vec<ModelFinding> {
+    Mode::all()
+        .into_iter()
+        .map(|mode| {
+            let mut finding = ModelFinding {
+                mode: mode.to_string(),
+                settings: Vec::new(),
+                problem: None,
+                hints: Vec::new(),
+            };
+            match models.described(mode) {
+                Ok(settings) => finding.settings = settings,
+                Err(problem) => (finding.problem, finding.hints) = (Some(problem.message), problem.hints),
+            }
+            finding
+        })
+        .collect()
+}
+
+async fn workspace(house: &House, settings: &Settings) -> WorkspaceFinding {
+    let spaces = match house
+        .engine(settings, None, Attendance::Nobody, Proved::NotNeeded)
+        .await
+    {
+        Ok(engine) => engine.spaces().await,
+        Err(problem) => Err(problem),
+    };
+    match spaces {
+        Ok(spaces) => WorkspaceFinding {
+            problem: None,
+            spaces: spaces.len(),
+            unresolved: unresolved(&spaces),
+        },
+        Err(problem) => WorkspaceFinding {
+            problem: Some(problem.message),
+            spaces: 0,
+            unresolved: Vec::new(),
+        },
+    }
+}
+
+fn unresolved(spaces: &[SpaceView]) -> Vec<String> {
+    spaces
+        .iter()
+        .filter(|space| space.unresolved)
+        .map(|space| format!("space {}: {}; {}", space.id, space.shown, repair(space)))
+        .collect()
+}
+
+fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
+    let who = if findings.root {
+        "as root"
+    } else {
+        "as an ordinary user"
+    };
+    printer.line(
+        Mark::Note,
+        &format!("stance {} · state in {}", findings.version, home.display()),
+    );
+    match &findings.walls.why {
+        None => printer.line(
+            Mark::Done,
+            &format!("walls on: {} tries, each forbidden, {who}", findings.walls.probes.len()),
+        ),
+        Some(why) => printer.line(Mark::Refused, &format!("walls OFF {who}: {why}")),
+    }
+    for probe in &findings.walls.probes {
+        let tree = if probe.writable {
+            "writable worktree"
+        } else {
+            "read-only worktree"
+        };
+        let mark = if probe.held { Mark::Done } else { Mark::Refused };
+        printer.line(mark, &format!("  {} ({tree}): {}", probe.name, probe.detail));
+    }
+    for file in &findings.settings.files {
+        let state = if file.read { "read" } else { "not there" };
+        printer.line(Mark::Note, &format!("settings {}: {state}", file.path));
+    }
+    for fault in &findings.settings.faults {
+        printer.line(Mark::Refused, fault);
+    }
+    for model in &findings.models {
+        match &model.problem {
+            None => printer.line(Mark::Done, &format!("{}: {}", model.mode, model.settings.join(" · "))),
+            Some(problem) => printer.line(Mark::Note, &format!("{}: {problem}", model.mode)),
+        }
+    }
+    // The same words for each mode: they are said once.
+    for hint in findings
+        .models
+        .iter()
+        .find(|model| model.problem.is_some())
+        .iter()
+        .flat_map(|model| &model.hints)
+    {
+        printer.line(Mark::Note, &format!("  {hint}"));
+    }
+    match &findings.workspace.problem {
+        None => printer.line(Mark::Done, &format!("workspace: {} spaces", findings.workspace.spaces)),
+        Some(problem) => printer.line(Mark::Note, &format!("no workspace here: {problem}")),
+    }
+    for space in &findings.workspace.unresolved {
+        printer.line(Mark::Refused, space);
+    }
+}

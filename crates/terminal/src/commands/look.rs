@@ -1,0 +1,167 @@
+//! Commands that only look: `profile`, `explain`, `audit`, `completions`.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use engine::{Explanation, Problem};
+use modes::Decision;
+use serde_json::Value;
+
+use super::{Opening, door, mode_of};
+use crate::arguments::{Arguments, AuditAct, ExplainArguments, ProfileArguments};
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::house::{House, Proved};
+use crate::print::{Mark, Printer, Reader};
+
+pub(super) async fn profile(house: &House, arguments: ProfileArguments) -> Result<Exit, Problem> {
+    let mut door = door(house, Opening::to_look(arguments.json)).await?;
+    let mode = match arguments.mode {
+        Some(mode) => mode,
+        None => mode_of(&door.engine, None).await?,
+    };
+    let profile = door.engine.profile(mode);
+    if arguments.json {
+        door.printer.json(&profile);
+    } else {
+        door.printer.line(Mark::Note, &format!("profile of {mode}"));
+        lines(&profile, "", &mut |line| door.printer.line(Mark::Note, line));
+    }
+    Ok(Exit::FINE)
+}
+
+/// A JSON value as lines of `path: value`; lists of plain values stand in one line.
+fn lines(value: &Value, path: &str, say: &mut impl FnMut(&str)) {
+    let plain = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Null => Some("none".to_owned()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Array(_) | Value::Object(_) => None,
+    };
+    let beneath = |key: &str| {
+        if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        }
+    };
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| lines(value, &beneath(key), say)),
+        Value::Array(items) => match items.iter().map(plain).collect::<Option<Vec<_>>>() {
+            Some(words) => say(&format!(
+                "{path}: {}",
+                if words.is_empty() {
+                    "none".to_owned()
+                } else {
+                    words.join(", ")
+                }
+            )),
+            None => items
+                .iter()
+                .enumerate()
+                .for_each(|(place, item)| lines(item, &beneath(&place.to_string()), say)),
+        },
+        plain_value => say(&format!("{path}: {}", plain(plain_value).unwrap_or_default())),
+    }
+}
+
+pub(super) async fn explain(house: &House, arguments: ExplainArguments) -> Result<Exit, Problem> {
+    let opening = Opening {
+        proved: Proved::Now,
+        ..Opening::to_look(arguments.json)
+    };
+    let mut door = door(house, opening).await?;
+    let mode = match arguments.mode {
+        Some(mode) => mode,
+        None => mode_of(&door.engine, arguments.space.as_deref()).await?,
+    };
+    let explanation = door.engine.explain(mode, &arguments.tool)?;
+    if arguments.json {
+        door.printer.json(&explanation);
+    } else {
+        explained(&mut door.printer, &explanation);
+    }
+    Ok(Exit::FINE)
+}
+
+fn explained(printer: &mut Printer, explanation: &Explanation) {
+    let (mark, decision) = match explanation.decision {
+        Decision::Allow => (Mark::Done, "runs"),
+        Decision::Ask => (Mark::Asks, "asks first"),
+        Decision::Deny => (Mark::Refused, "is refused"),
+    };
+    printer.line(
+        mark,
+        &format!(
+            "{} in {}: {decision}, decided by {}",
+            explanation.tool,
+            explanation.mode,
+            explanation.layer.word()
+        ),
+    );
+    if !explanation.reason.is_empty() {
+        printer.line(Mark::Note, &explanation.reason);
+    }
+    printer.line(Mark::Note, &format!("each call would {}", explanation.effects.phrase()));
+    let seen = if explanation.in_surface {
+        "the model sees it"
+    } else {
+        "the model does not see it"
+    };
+    printer.line(Mark::Note, seen);
+}
+
+pub(super) async fn audit(house: &House, act: AuditAct) -> Result<Exit, Problem> {
+    let mut door = door(house, Opening::to_look(false)).await?;
+    let AuditAct::Verify { head } = act else {
+        let head = door.engine.audit_head().await?;
+        door.printer.raw(format!("{head}\n").as_bytes());
+        return Ok(Exit::FINE);
+    };
+    let found = door.engine.verify(head.as_deref()).await?;
+    if let Some(fault) = &found.fault {
+        door.printer.line(
+            Mark::Refused,
+            &format!("{} events are as they were appended; then: {fault}", found.events),
+        );
+        return Ok(Exit::ERROR);
+    }
+    let removed = found.removed_payloads;
+    door.printer.line(
+        Mark::Done,
+        &format!(
+            "{} events, each as it was appended; {removed} payloads removed by retention",
+            found.events
+        ),
+    );
+    door.printer.line(Mark::Note, &format!("head {}", found.head));
+    Ok(Exit::FINE)
+}
+
+pub(super) fn completions(environment: &Environment, shell: Shell) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "stance", &mut script);
+    Printer::new(environment, Reader::Program).raw(&script);
+    Exit::FINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_shown_line_by_line() {
+        let value = serde_json::json!({"label": "Plan", "capability": {"deny": ["a", "b"], "allow": []}, "exit": null, "x": [{"y": 1}]});
+        let mut shown = Vec::new();
+        lines(&value, "", &mut |line| shown.push(line.to_owned()));
+        assert_eq!(
+            shown,
+            [
+                "label: Plan",
+                "capability.deny: a, b",
+                "capability.allow: none",
+                "exit: none",
+                "x.0.y: 1"
+            ]
+        );
+    }
+}

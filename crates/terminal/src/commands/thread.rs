@@ -1,0 +1,302 @@
+//! `stance` alone: a thread in this terminal, line by line. Commands that begin with `/` are known
+//! only here, in what a person types; text from a pipe or a file is never looked at for them.
+
+use engine::{Address, Attendance, Command, Pending, PersonAnswer, Problem, RunOptions, SpaceView};
+use modes::Mode;
+use work::plan::{ApprovalOptions, Landing, Selection};
+
+use super::{Opening, at_a_terminal, door};
+use crate::arguments::ModelArguments;
+use crate::ask;
+use crate::decide::{self, Terms, WORDS_APPROVE_NOTHING, is_assent};
+use crate::door::{Door, Output, last};
+use crate::exit::Exit;
+use crate::house::{House, Proved};
+use crate::lines::Typed;
+use crate::near::suggestion;
+use crate::print::Mark;
+
+const COMMANDS: [&str; 7] = [
+    "/plan",
+    "/agent",
+    "/orchestrate",
+    "/approve",
+    "/inbox",
+    "/help",
+    "/quit",
+];
+const HELP: [&str; 7] = [
+    "/plan [text]         switch to Plan, and send the text there",
+    "/agent [text]        switch to Agent, and send the text there",
+    "/orchestrate [text]  switch to Orchestrate, and send the text there",
+    "/approve             look at the plan that waits, and decide",
+    "/inbox               everything that waits for you",
+    "/quit                leave; what waits goes on waiting",
+    "anything else is a message; Ctrl-C stops a run",
+];
+
+/// A line as it was typed.
+#[derive(Debug, PartialEq, Eq)]
+enum Input {
+    Nothing,
+    Switch(Mode, Option<String>),
+    Approve,
+    Inbox,
+    Help,
+    Quit,
+    Unknown(String),
+    Message(String),
+}
+
+fn read(line: &str) -> Input {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let draft = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
+    match word {
+        "" => Input::Nothing,
+        "/approve" => Input::Approve,
+        "/inbox" => Input::Inbox,
+        "/help" => Input::Help,
+        "/quit" => Input::Quit,
+        "/plan" | "/agent" | "/orchestrate" => match Mode::chosen(word.trim_start_matches('/')) {
+            Ok(mode) => Input::Switch(mode, draft),
+            Err(_) => Input::Unknown(word.to_owned()),
+        },
+        _ if word.starts_with('/') && !word.get(1..).is_some_and(|rest| rest.contains('/')) => {
+            Input::Unknown(word.to_owned())
+        }
+        _ => Input::Message(line.to_owned()),
+    }
+}
+
+/// A conversation with the current space.
+struct Talk {
+    door: Door,
+    /// How often agents ask, in a word.
+    asks: &'static str,
+    walls: &'static str,
+    landing: Landing,
+    /// The model the last run really used.
+    model: Option<String>,
+    /// A word of assent that was held back.
+    held: Option<String>,
+}
+
+pub(super) async fn talk(house: &House, model: &ModelArguments) -> Result<Exit, Problem> {
+    if !at_a_terminal() {
+        return Err(Problem::usage("A thread needs a terminal, and this is none.")
+            .hint("stance run \"what to do\"")
+            .hint("stance run - takes its text from standard input, literally"));
+    }
+    let settings = house.settings()?.sound()?;
+    let opening = Opening {
+        model,
+        output: Output::Words,
+        attendance: Attendance::Person,
+        proved: Proved::Now,
+    };
+    let proven = match house.walls() {
+        Ok(walls) => house.proof(&walls).await.state() == sandbox::WallsState::Proven,
+        Err(_) => false,
+    };
+    let mut talk = Talk {
+        door: door(house, opening).await?,
+        asks: settings.autonomy.asks(),
+        walls: if proven { "on" } else { "OFF" },
+        landing: settings.landing,
+        model: None,
+        held: None,
+    };
+    talk.welcome().await?;
+    loop {
+        let space = talk.door.engine.current_space().await?;
+        talk.bottom_line(&space);
+        let input = match talk.door.lines.next().await {
+            Typed::Line(line) => read(&line),
+            Typed::Interrupt => {
+                talk.door.printer.line(Mark::Note, "/quit leaves");
+                Input::Nothing
+            }
+            Typed::End => Input::Quit,
+        };
+        if input == Input::Quit {
+            return Ok(Exit::FINE);
+        }
+        // A problem ends the act, not the conversation.
+        if let Err(problem) = talk.take(&space, input).await {
+            talk.door.printer.problem(&problem);
+        }
+    }
+}
+
+impl Talk {
+    async fn welcome(&mut self) -> Result<(), Problem> {
+        let waiting = self.door.engine.inbox().await?.len();
+        self.door
+            .printer
+            .line(Mark::Note, "a message starts a run; /help lists the commands");
+        if waiting > 0 {
+            self.door
+                .printer
+                .line(Mark::Asks, &format!("{waiting} waiting for you: /inbox"));
+        }
+        Ok(())
+    }
+
+    fn bottom_line(&mut self, space: &SpaceView) {
+        let model = self.model.as_deref().unwrap_or("model not asked yet");
+        self.door.printer.prompt(&format!(
+            "[{} · asks: {} · {model} · walls {}] ",
+            space.shown, self.asks, self.walls
+        ));
+        self.door.printer.prompt("> ");
+    }
+
+    async fn take(&mut self, space: &SpaceView, input: Input) -> Result<(), Problem> {
+        let held = self.held.take();
+        match input {
+            Input::Nothing => match (held, self.waiting(space, "plan").await?) {
+                (
+                    Some(words),
+                    Some(Pending {
+                        plan_id: Some(plan), ..
+                    }),
+                ) => decide::comment(&self.door.engine, &mut self.door.printer, &plan, &words).await,
+                _ => Ok(()),
+            },
+            Input::Help => {
+                for line in HELP {
+                    self.door.printer.line(Mark::Note, line);
+                }
+                Ok(())
+            }
+            Input::Inbox => self.inbox().await,
+            Input::Approve => self.approve(space).await,
+            Input::Switch(to, draft) => {
+                self.act(Command::SwitchMode {
+                    space: None,
+                    to,
+                    draft,
+                    options: options(),
+                })
+                .await
+            }
+            Input::Unknown(word) => {
+                let offered = suggestion(&word, COMMANDS);
+                Err(Problem::usage(format!("{word} is no command: {offered}"))
+                    .hint("A message does not begin with `/`."))
+            }
+            Input::Message(text) => self.message(space, text).await,
+            Input::Quit => Ok(()),
+        }
+    }
+
+    /// A message answers the reply that waits, else starts a run. Assent to a plan is held back.
+    async fn message(&mut self, space: &SpaceView, text: String) -> Result<(), Problem> {
+        if self.waiting(space, "plan").await?.is_some() {
+            if text == "a" {
+                return self.approve(space).await;
+            }
+            if is_assent(&text) {
+                self.door.printer.line(Mark::Note, WORDS_APPROVE_NOTHING);
+                self.held = Some(text);
+                return Ok(());
+            }
+        }
+        if let Some(pending) = self.waiting(space, "reply").await? {
+            let answer = PersonAnswer::Text(ask::chosen(&pending, &text));
+            return self
+                .act(Command::Answer {
+                    id: pending.id,
+                    digest: None,
+                    answer,
+                })
+                .await;
+        }
+        self.act(Command::Send {
+            to: Address::Current,
+            text,
+            options: options(),
+        })
+        .await
+    }
+
+    async fn approve(&mut self, space: &SpaceView) -> Result<(), Problem> {
+        let Some(Pending {
+            plan_id: Some(plan), ..
+        }) = self.waiting(space, "plan").await?
+        else {
+            self.door.printer.line(Mark::Note, "no plan of this space waits");
+            return Ok(());
+        };
+        let terms = Terms {
+            options: ApprovalOptions::with_landing(self.landing),
+            selection: Selection::All,
+        };
+        let door = &mut self.door;
+        match decide::review(&door.engine, &mut door.printer, &mut door.lines, &plan, &terms).await? {
+            Some(command) => self.act(command).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn inbox(&mut self) -> Result<(), Problem> {
+        let waiting = self.door.engine.inbox().await?;
+        if waiting.is_empty() {
+            self.door.printer.line(Mark::Note, "nothing waits for you");
+        }
+        for pending in &waiting {
+            ask::show(&mut self.door.printer, pending);
+        }
+        Ok(())
+    }
+
+    /// The newest thing of a kind that waits in this space.
+    async fn waiting(&self, space: &SpaceView, kind: &str) -> Result<Option<Pending>, Problem> {
+        let waiting = self.door.engine.inbox().await?;
+        Ok(waiting
+            .into_iter()
+            .rev()
+            .find(|pending| pending.kind == kind && pending.space_id == space.id))
+    }
+
+    async fn act(&mut self, command: Command) -> Result<(), Problem> {
+        let driven = self.door.act(command).await?;
+        if let Some(report) = &driven.report {
+            let model = &last(report).model;
+            self.model = model.actual.clone().or_else(|| Some(model.configured.clone()));
+        }
+        Ok(())
+    }
+}
+
+fn options() -> RunOptions {
+    RunOptions {
+        attendance: Attendance::Person,
+        ..RunOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_command_or_a_message() {
+        let plan = Mode::chosen("plan").unwrap();
+        let agent = Mode::chosen("agent").unwrap();
+        assert_eq!(read("/plan"), Input::Switch(plan, None));
+        assert_eq!(
+            read("  /agent  fix the test "),
+            Input::Switch(agent, Some("fix the test".to_owned()))
+        );
+        assert_eq!(read("/quit"), Input::Quit);
+        assert_eq!(read(""), Input::Nothing);
+        assert_eq!(read("/plna x"), Input::Unknown("/plna".to_owned()));
+        assert_eq!(read("say /plan to me"), Input::Message("say /plan to me".to_owned()));
+        assert_eq!(
+            read("/usr/bin/env is missing"),
+            Input::Message("/usr/bin/env is missing".to_owned())
+        );
+    }
+}

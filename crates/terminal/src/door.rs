@@ -1,0 +1,207 @@
+//! The door: an engine, a printer and whoever types, and driving what was begun until it ends or
+//! waits for somebody who is not there. It must not know how settings are read or commands spelled.
+
+use engine::{Command, Done, Engine, FeedItem, Pending, Problem, RunReport};
+use modes::Outcome;
+use tokio_util::sync::CancellationToken;
+
+use crate::ask::{self, Reaction};
+use crate::closing;
+use crate::exit::Exit;
+use crate::lines::Lines;
+use crate::print::{Mark, Printer};
+use crate::show::Show;
+
+/// How a report is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Words for a person.
+    Words,
+    /// One JSON object at the end.
+    Json,
+    /// Events as JSON lines, then that object.
+    StreamJson,
+}
+
+/// Where a person or a program meets the engine.
+pub(crate) struct Door {
+    /// The engine.
+    pub(crate) engine: Engine,
+    /// Where everything is said.
+    pub(crate) printer: Printer,
+    /// What is typed.
+    pub(crate) lines: Lines,
+    /// How a report is given.
+    pub(crate) output: Output,
+    /// Whether somebody answers here.
+    pub(crate) attended: bool,
+}
+
+/// How driving came to its halt.
+pub(crate) struct Driven {
+    /// The last report; none when nothing was there to drive.
+    pub(crate) report: Option<RunReport>,
+    /// How the program would end.
+    pub(crate) exit: Exit,
+}
+
+impl Door {
+    /// Carries out one act, says what it came to, and drives what it began.
+    pub(crate) async fn act(&mut self, command: Command) -> Result<Driven, Problem> {
+        let done = self.engine.carry_out(command).await?;
+        self.drive(done).await
+    }
+
+    /// Drives until it ends, or waits and nobody here answers.
+    pub(crate) async fn drive(&mut self, done: Done) -> Result<Driven, Problem> {
+        let mut done = done;
+        let mut interrupted = false;
+        loop {
+            let Some(report) = self.follow(done).await? else {
+                return Ok(Driven {
+                    report: None,
+                    exit: Exit::FINE,
+                });
+            };
+            let next = match self.question(&report) {
+                Some(pending) => match ask::person(&mut self.printer, &mut self.lines, &pending).await {
+                    Reaction::Act(command) => Some(command),
+                    Reaction::Later => None,
+                    Reaction::Interrupt => {
+                        interrupted = true;
+                        None
+                    }
+                },
+                None => None,
+            };
+            let Some(command) = next else {
+                return Ok(self.close(report, interrupted).await);
+            };
+            done = self.engine.carry_out(command).await?;
+        }
+    }
+
+    /// What a person who is here is asked next.
+    fn question(&self, report: &RunReport) -> Option<Pending> {
+        let report = last(report);
+        let waits = self.attended && report.outcome == Outcome::Waiting;
+        report
+            .pending
+            .iter()
+            .find(|pending| waits && ask::can_be_asked(pending))
+            .cloned()
+    }
+
+    /// Drives one run or orchestration to its halt, showing what happens.
+    async fn follow(&mut self, done: Done) -> Result<Option<RunReport>, Problem> {
+        let engine = self.engine.clone();
+        let stop = CancellationToken::new();
+        match done {
+            Done::Run { run, notices } => {
+                self.say(&notices);
+                self.watch(engine.drive_run(&run, stop.clone()), &stop).await.map(Some)
+            }
+            Done::Orchestration { orchestration, notices } => {
+                self.say(&notices);
+                self.watch(engine.drive_orchestration(&orchestration, stop.clone()), &stop)
+                    .await
+                    .map(Some)
+            }
+            Done::Said(words) => {
+                self.say(&words);
+                Ok(None)
+            }
+            Done::Space(space) => {
+                self.say(&[format!("space {space}")]);
+                Ok(None)
+            }
+        }
+    }
+
+    fn say(&mut self, words: &[String]) {
+        for line in words {
+            self.printer.line(Mark::Note, line);
+        }
+    }
+
+    async fn watch(
+        &mut self,
+        driving: impl Future<Output = Result<RunReport, Problem>>,
+        stop: &CancellationToken,
+    ) -> Result<RunReport, Problem> {
+        let mut feed = self.engine.feed();
+        let mut show = Show::default();
+        let mut driving = std::pin::pin!(driving);
+        loop {
+            tokio::select! {
+                report = &mut driving => {
+                    while let Ok(item) = feed.try_recv() {
+                        self.happened(&mut show, &item);
+                    }
+                    self.printer.end_stream();
+                    return report;
+                }
+                item = feed.recv() => match item {
+                    Ok(item) => self.happened(&mut show, &item),
+                    Err(tokio::sync::broadcast::error::RecvError::Lagged(missed)) => {
+                        self.printer.line(Mark::Note, &format!("{missed} events went by unseen; the journal has them"));
+                    }
+                    // Nothing more will be told; the end still comes.
+                    Err(tokio::sync::broadcast::error::RecvError::Closed) => {
+                        let report = driving.await;
+                        self.printer.end_stream();
+                        return report;
+                    }
+                },
+                _ = tokio::signal::ctrl_c() => {
+                    if stop.is_cancelled() {
+                        std::process::exit(i32::from(Exit::INTERRUPTED.code()));
+                    }
+                    stop.cancel();
+                    self.printer.line(Mark::Note, "stopping at the next safe point; Ctrl-C again leaves at once");
+                }
+            }
+        }
+    }
+
+    fn happened(&mut self, show: &mut Show, item: &FeedItem) {
+        if self.output == Output::StreamJson {
+            if let FeedItem::Event(event) = item {
+                self.printer.json(event);
+            }
+        } else {
+            show.item(&mut self.printer, item);
+        }
+    }
+
+    /// Says what it came to.
+    async fn close(&mut self, report: RunReport, interrupted: bool) -> Driven {
+        let exit = if interrupted {
+            Exit::INTERRUPTED
+        } else {
+            Exit::of_report(&report)
+        };
+        if self.output == Output::Words {
+            let mut part = Some(&report);
+            while let Some(report) = part {
+                closing::say(&mut self.printer, &self.engine, report).await;
+                part = report.follow_up.as_deref();
+            }
+        } else {
+            self.printer.json(&report);
+        }
+        Driven {
+            report: Some(report),
+            exit,
+        }
+    }
+}
+
+/// The report of the run that came last.
+pub(crate) fn last(report: &RunReport) -> &RunReport {
+    let mut last = report;
+    while let Some(next) = last.follow_up.as_deref() {
+        last = next;
+    }
+    last
+}

@@ -1,0 +1,152 @@
+//! The composition root: environment, settings, models and walls put together into an engine. It
+//! must not know what is done with the engine.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::{Attendance, Engine, EngineConfig, Problem, ProblemKind};
+use modes::WallsStanding;
+use sandbox::{Proof, Toolchains, Walls, WallsState};
+
+use crate::environment::Environment;
+use crate::models::{Models, NamedModel};
+use crate::settings::{self, Loaded, Places, Settings};
+
+/// Everything that is known before the engine opens.
+pub(crate) struct House {
+    /// The variables of this process.
+    pub(crate) environment: Arc<Environment>,
+    /// Where Stance keeps everything.
+    pub(crate) stance_home: PathBuf,
+    /// The person's home folder.
+    pub(crate) person_home: PathBuf,
+    /// The folder the command was started in.
+    pub(crate) start: PathBuf,
+    /// Where the settings lie.
+    pub(crate) places: Places,
+}
+
+/// Whether an engine needs to know if the walls hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Proved {
+    /// They are tried now.
+    Now,
+    /// Nothing will be judged or started.
+    NotNeeded,
+}
+
+impl House {
+    /// Finds the folders. Nothing is read or made yet.
+    pub(crate) fn find(environment: Environment) -> Result<House, Problem> {
+        let stance_home = environment.stance_home()?;
+        let person_home = environment.home()?;
+        let start = std::env::current_dir()
+            .map_err(|error| Problem::usage(format!("The folder this was started in cannot be read: {error}.")))?;
+        let places = Places::of(&stance_home, &start);
+        Ok(House {
+            environment: Arc::new(environment),
+            stance_home,
+            person_home,
+            start,
+            places,
+        })
+    }
+
+    /// The settings as far as they can be read, with their faults.
+    pub(crate) fn settings(&self) -> Result<Loaded, Problem> {
+        settings::load(&self.places)
+    }
+
+    /// The models of these settings.
+    pub(crate) fn models(&self, settings: &Settings, named: Option<&NamedModel>) -> Models {
+        Models::new(settings, named, Arc::clone(&self.environment), &self.places.person)
+    }
+
+    /// The walls of this machine, as they are found.
+    pub(crate) fn walls(&self) -> Result<Walls, Problem> {
+        let helper = std::env::current_exe().map_err(|error| {
+            Problem::new(
+                ProblemKind::Machine,
+                format!("Our own program cannot be found: {error}."),
+            )
+        })?;
+        Walls::new(helper, Toolchains::of_home(&self.person_home)).map_err(|error| {
+            Problem::new(
+                ProblemKind::Machine,
+                format!("There are no walls on this machine: {error}."),
+            )
+            .hint("Install bubblewrap and git from your system's packages, then run `stance doctor`.")
+        })
+    }
+
+    /// Tries the walls.
+    pub(crate) async fn proof(&self, walls: &Walls) -> Proof {
+        let scratch = self.stance_home.join("proof").join(std::process::id().to_string());
+        let proof = walls.prove(&scratch).await;
+        // What is left is an empty folder, and harmless.
+        drop(std::fs::remove_dir(&scratch));
+        proof
+    }
+
+    /// Opens the engine.
+    pub(crate) async fn engine(
+        &self,
+        settings: &Settings,
+        named: Option<&NamedModel>,
+        attendance: Attendance,
+        proved: Proved,
+    ) -> Result<Engine, Problem> {
+        let walls = self.walls().ok();
+        let walls_standing = match (&walls, proved) {
+            (Some(walls), Proved::Now) if self.proof(walls).await.state() == WallsState::Proven => {
+                WallsStanding::Proven
+            }
+            _ => WallsStanding::Absent,
+        };
+        Engine::open(EngineConfig {
+            home: self.stance_home.clone(),
+            person_home: self.person_home.clone(),
+            start: self.start.clone(),
+            rules: settings.rules.clone(),
+            autonomy: settings.autonomy,
+            limits: settings.limits.clone(),
+            models: Arc::new(self.models(settings, named)),
+            walls: walls.map(Arc::new),
+            walls_standing,
+            operator: operator(Path::new("/etc/passwd"), rustix::process::getuid().as_raw()),
+            attendance,
+        })
+        .await
+    }
+}
+
+/// The name of the user of this process, by its number: no variable can claim another.
+fn operator(users: &Path, number: u32) -> String {
+    let users = std::fs::read_to_string(users).unwrap_or_default();
+    users
+        .lines()
+        .find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)?.parse() == Ok(number)).then(|| name.to_owned())
+        })
+        .unwrap_or_else(|| format!("user {number}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operator_is_who_the_system_says() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(
+            file.path(),
+            "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\nbroken\n",
+        )
+        .unwrap();
+        assert_eq!(operator(file.path(), 1000), "ann");
+        assert_eq!(operator(file.path(), 7), "user 7");
+        assert_eq!(operator(Path::new("/nonexistent"), 0), "user 0");
+    }
+}

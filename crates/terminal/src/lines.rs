@@ -1,0 +1,82 @@
+//! What a person types, line by line. It must not know what is asked.
+
+use tokio::sync::mpsc;
+
+/// Where lines come from.
+pub(crate) struct Lines {
+    source: Source,
+}
+
+enum Source {
+    /// A terminal; a thread of its own reads it, since a read cannot be taken back.
+    Keyboard(mpsc::UnboundedReceiver<String>),
+    /// Nobody types.
+    Nobody,
+    /// Prepared answers.
+    #[cfg(test)]
+    Prepared(std::collections::VecDeque<&'static str>),
+}
+
+/// What came instead of waiting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// A line, without its end.
+    Line(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Nobody types any more.
+    End,
+}
+
+impl Lines {
+    /// The lines of standard input.
+    pub(crate) fn of_keyboard() -> Lines {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Lines {
+            source: Source::Keyboard(receiver),
+        }
+    }
+
+    /// Nobody types.
+    pub(crate) fn of_nobody() -> Lines {
+        Lines { source: Source::Nobody }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn prepared(lines: &[&'static str]) -> Lines {
+        Lines {
+            source: Source::Prepared(lines.iter().copied().collect()),
+        }
+    }
+
+    /// The next line.
+    pub(crate) async fn next(&mut self) -> Typed {
+        match &mut self.source {
+            Source::Nobody => Typed::End,
+            #[cfg(test)]
+            Source::Prepared(lines) => lines
+                .pop_front()
+                .map_or(Typed::End, |line| Typed::Line(line.to_owned())),
+            Source::Keyboard(receiver) => tokio::select! {
+                line = receiver.recv() => line.map_or(Typed::End, Typed::Line),
+                _ = tokio::signal::ctrl_c() => Typed::Interrupt,
+            },
+        }
+    }
+
+    /// The next line typed after the question was shown: what was typed before it was no answer.
+    pub(crate) async fn answer(&mut self) -> Typed {
+        if let Source::Keyboard(receiver) = &mut self.source {
+            while receiver.try_recv().is_ok() {}
+        }
+        self.next().await
+    }
+}

@@ -1,0 +1,267 @@
+//! Settings: the files, read once at the door, each value with the line it came from, folded into
+//! what holds. A fault in any layer is an error; nothing is silently left out. It must not know what
+//! the settings do.
+
+mod file;
+mod page;
+mod project;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{Limits, Problem};
+use llm::Given;
+use modes::{Autonomy, RuleText, Scope};
+use work::plan::Landing;
+
+use file::{File, LimitTable, Provider};
+pub(crate) use file::{MODELS, PROVIDERS};
+pub(crate) use page::Fault;
+use project::Above;
+
+/// No settings file is larger, in bytes.
+const LARGEST: u64 = 256 * 1024;
+
+/// Where the files lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// The administrator's.
+    pub(crate) managed: PathBuf,
+    /// The person's.
+    pub(crate) person: PathBuf,
+    /// The root of the checkout; its file is `.stance/settings.toml`.
+    pub(crate) checkout: PathBuf,
+}
+
+impl Places {
+    /// The files for a command started in `start`.
+    pub(crate) fn of(stance_home: &Path, start: &Path) -> Places {
+        let checkout = start
+            .ancestors()
+            .find(|folder| folder.join(".git").symlink_metadata().is_ok())
+            .unwrap_or(start);
+        Places {
+            managed: PathBuf::from("/etc/stance/managed.toml"),
+            person: stance_home.join("settings.toml"),
+            checkout: checkout.to_owned(),
+        }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.checkout.join(".stance").join("settings.toml")
+    }
+}
+
+/// What holds, and where it was said.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// The model tables, strongest layer first.
+    pub(crate) layers: Vec<llm::Layer>,
+    /// Address and key variable of each provider.
+    pub(crate) providers: BTreeMap<String, Endpoint>,
+    /// Permission rules of every file.
+    pub(crate) rules: Vec<RuleText>,
+    /// How freely agents act.
+    pub(crate) autonomy: Autonomy,
+    /// Limits of every run.
+    pub(crate) limits: Limits,
+    /// How approved work lands.
+    pub(crate) landing: Landing,
+    /// Every file looked for, and whether it is there.
+    pub(crate) files: Vec<(PathBuf, bool)>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            layers: Vec::new(),
+            providers: BTreeMap::new(),
+            rules: Vec::new(),
+            autonomy: Autonomy::default(),
+            limits: Limits::default(),
+            landing: Landing::Checkout,
+            files: Vec::new(),
+        }
+    }
+}
+
+/// Where a provider answers and which variable its key is in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    /// Its address, when it is not the provider's own.
+    pub(crate) base_url: Option<String>,
+    /// The environment variable, when it is not the usual one.
+    pub(crate) key_env: Option<String>,
+}
+
+/// Settings as far as they could be read, and everything that is wrong with them.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// What holds without what is wrong.
+    pub(crate) settings: Settings,
+    /// What is wrong.
+    pub(crate) faults: Vec<Fault>,
+}
+
+impl Loaded {
+    /// The settings, when nothing is wrong with them.
+    pub(crate) fn sound(self) -> Result<Settings, Problem> {
+        if self.faults.is_empty() {
+            return Ok(self.settings);
+        }
+        let lines: Vec<String> = self.faults.iter().map(Fault::to_string).collect();
+        Err(Problem::refused(lines.join("\n"))
+            .hint("Correct the settings; nothing was started. `stance doctor` shows every file that is read."))
+    }
+}
+
+/// Reads all files.
+pub(crate) fn load(places: &Places) -> Result<Loaded, Problem> {
+    let mut faults = Vec::new();
+    let mut files = Vec::new();
+    let mut take = |path: &Path, text: Option<String>| {
+        files.push((path.to_owned(), text.is_some()));
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let (file, found) = file::read(&path.display().to_string(), folder, text.as_deref().unwrap_or_default());
+        faults.extend(found);
+        file
+    };
+    let managed = take(&places.managed, content(&places.managed)?);
+    let person = take(&places.person, content(&places.person)?);
+    let project = take(&places.project(), project_content(places)?);
+
+    let limits = folded_limits(&[&person.limits, &managed.limits]);
+    let person_path = places.person.display().to_string();
+    let above = Above {
+        trusted: [&person, &managed],
+        limits: &limits,
+        person: &person_path,
+    };
+    faults.extend(project::refusals(&project, &above));
+    let settings = folded(&managed, &person, &project, files);
+    Ok(Loaded { settings, faults })
+}
+
+/// The text of a file; none when there is none.
+fn content(path: &Path) -> Result<Option<String>, Problem> {
+    let unreadable = |why: String| {
+        Problem::refused(format!("{}: the settings cannot be read: {why}", path.display()))
+            .hint("Make it a plain file that you can read, or remove it.")
+    };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error.to_string())),
+        Ok(facts) if !facts.is_file() => return Err(unreadable("it is no plain file".to_owned())),
+        Ok(facts) if facts.len() > LARGEST => return Err(unreadable(format!("it is larger than {LARGEST} bytes"))),
+        Ok(_) => {}
+    }
+    fs::read_to_string(path)
+        .map(Some)
+        .map_err(|error| unreadable(error.to_string()))
+}
+
+/// The project's file, where it is really in the project. In a checkout whose own `.stance` is the
+/// home of Stance there is only the person's file.
+fn project_content(places: &Places) -> Result<Option<String>, Problem> {
+    let path = places.project();
+    if path == places.person {
+        return Ok(None);
+    }
+    let (Ok(checkout), Ok(real)) = (places.checkout.canonicalize(), path.canonicalize()) else {
+        return match path.symlink_metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            _ => Err(leads_outside(&path)),
+        };
+    };
+    if fs::canonicalize(&places.person).is_ok_and(|person| person == real) {
+        return Ok(None);
+    }
+    if real != checkout.join(".stance").join("settings.toml") {
+        return Err(leads_outside(&path));
+    }
+    content(&path)
+}
+
+fn leads_outside(path: &Path) -> Problem {
+    Problem::refused(format!(
+        "{}: a project's settings are a plain file of the project, and this is a link.",
+        path.display()
+    ))
+    .hint("Replace the link by a file, or remove it.")
+}
+
+fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bool)>) -> Settings {
+    let layer = |name: &str, file: &File| llm::Layer {
+        name: name.to_owned(),
+        tables: file.models.clone(),
+    };
+    let rules = [
+        (Scope::Managed, managed),
+        (Scope::Workspace, project),
+        (Scope::Person, person),
+    ];
+    Settings {
+        layers: vec![
+            layer("project", project),
+            layer("person", person),
+            layer("managed", managed),
+        ],
+        providers: endpoints(&[&person.providers, &managed.providers]),
+        rules: rules
+            .into_iter()
+            .flat_map(|(scope, file)| rules_of(scope, file))
+            .collect(),
+        autonomy: first([&person.autonomy, &managed.autonomy]).unwrap_or_default(),
+        limits: folded_limits(&[&project.limits, &person.limits, &managed.limits]),
+        landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),
+        files,
+    }
+}
+
+fn first<'a, T: Clone + 'a>(layers: impl IntoIterator<Item = &'a Option<Given<T>>>) -> Option<T> {
+    layers.into_iter().flatten().next().map(|given| given.value.clone())
+}
+
+fn rules_of(scope: Scope, file: &File) -> Vec<RuleText> {
+    file.rules
+        .iter()
+        .map(|(verdict, given)| RuleText {
+            scope,
+            verdict: *verdict,
+            text: given.value.clone(),
+            place: format!(
+                "{}:{}",
+                given.file.as_deref().unwrap_or_default(),
+                given.line.unwrap_or(1)
+            ),
+        })
+        .collect()
+}
+
+/// Strongest first.
+fn endpoints(layers: &[&BTreeMap<String, Provider>]) -> BTreeMap<String, Endpoint> {
+    let mut endpoints: BTreeMap<String, Endpoint> = BTreeMap::new();
+    for (name, provider) in layers.iter().copied().flatten() {
+        let endpoint = endpoints.entry(name.clone()).or_default();
+        let said = |given: &Option<Given<String>>| given.as_ref().map(|given| given.value.clone());
+        endpoint.base_url = endpoint.base_url.take().or_else(|| said(&provider.base_url));
+        endpoint.key_env = endpoint.key_env.take().or_else(|| said(&provider.key_env));
+    }
+    endpoints
+}
+
+/// Strongest first.
+fn folded_limits(layers: &[&LimitTable]) -> Limits {
+    let built_in = Limits::default();
+    Limits {
+        mistakes: first(layers.iter().map(|table| &table.mistakes)).unwrap_or(built_in.mistakes),
+        tokens: first(layers.iter().map(|table| &table.tokens)).or(built_in.tokens),
+        minutes: first(layers.iter().map(|table| &table.minutes)).or(built_in.minutes),
+        retries: first(layers.iter().map(|table| &table.retries)).unwrap_or(built_in.retries),
+        retry_pause_ms: first(layers.iter().map(|table| &table.retry_pause_ms)).unwrap_or(built_in.retry_pause_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests;
