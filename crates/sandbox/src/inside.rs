@@ -137,6 +137,7 @@ fn enter(mut arguments: impl Iterator<Item = OsString>) -> String {
 fn prove(arguments: &mut impl Iterator<Item = OsString>) -> Result<(), String> {
     let order = Order::parse(arguments)?;
     descriptors::keep_three_pipes()?;
+    descriptors::leave_no_core()?;
     boundary::mounts_hold(&order)?;
     rights::restrict(&order)?;
     denied::install(order.sockets)?;

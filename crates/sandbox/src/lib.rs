@@ -12,6 +12,7 @@
 )]
 
 mod captured;
+mod credentials;
 mod ending;
 mod environment;
 mod error;
@@ -29,6 +30,7 @@ mod view;
 mod walls;
 
 pub use captured::{Captured, Keep};
+pub use credentials::credential_stores;
 pub use error::SandboxError;
 pub use inside::enter_if_asked;
 pub use places::{Access, Generated, Mount, Places};

@@ -12,6 +12,7 @@
 mod discovering;
 mod ground;
 mod hostile;
+mod layouts;
 mod outside;
 mod reading;
 mod snapshots;

@@ -1,7 +1,8 @@
-//! Which open files the first program inside keeps: three pipes made for it. A descriptor of the
-//! caller would carry the host's own mount, writable, past every wall.
+//! What the first program inside keeps of its caller: three pipes made for it. Any other descriptor
+//! would carry the host's own mount, writable, past every wall.
 
 use rustix::fs::{FileType, fstat};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Closes all descriptors but 0–2 and refuses if one of these is anything but a pipe.
 pub(super) fn keep_three_pipes() -> Result<(), String> {
@@ -18,6 +19,16 @@ pub(super) fn keep_three_pipes() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A crash must not start the host's handler of crashes. One byte is the size at which the kernel
+/// neither writes a core file nor hands one to a program, as zero does not.
+pub(super) fn leave_no_core() -> Result<(), String> {
+    let one = Rlimit {
+        current: Some(1),
+        maximum: Some(1),
+    };
+    setrlimit(Resource::Core, one).map_err(|error| format!("the size of core files: {error}"))
 }
 
 #[allow(unsafe_code)]

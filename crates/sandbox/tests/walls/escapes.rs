@@ -239,3 +239,23 @@ async fn a_program_of_the_same_name_in_the_worktree_is_not_ours() {
         assert_eq!(finished.exit, Some(0));
     }
 }
+
+#[tokio::test]
+async fn a_crash_starts_no_handler_of_the_host() {
+    let ground = Ground::new();
+    let line = "grep 'core file' /proc/self/limits | tr -s ' '; ulimit -c unlimited 2>/dev/null; bash -c 'kill -SEGV $$'; echo $?; ls /tmp";
+    let text = ground.output(READ_ONLY, line).await;
+    assert!(text.starts_with("Max core file size 1 1 bytes"), "{text}");
+    assert!(text.contains("\n139\n") && !text.contains("core."), "{text}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn the_other_numberings_of_calls_do_not_exist() {
+    // `getpid` by its number for the x32 interface, from a language that can call by number.
+    let ground = Ground::new();
+    let script = "import ctypes; libc=ctypes.CDLL(None,use_errno=True); \
+                  print(libc.syscall(0x40000000+39), ctypes.get_errno())";
+    let line = format!("test -x /usr/bin/python3 || {{ echo -1 38; exit 0; }}; /usr/bin/python3 -c '{script}'");
+    assert_eq!(ground.output(READ_ONLY, &line).await, "-1 38\n");
+}
