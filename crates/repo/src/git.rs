@@ -56,6 +56,11 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LC_ALL", "C.UTF-8"),
 ];
 
+/// Takes back every attribute that changes or hides content, for all files. It stands where the
+/// repository's own would, and wins over every `.gitattributes`, also where git is too old to be told
+/// to read these from an empty tree.
+const NO_ATTRIBUTES: &str = "* !text !eol !crlf !ident !filter !working-tree-encoding !diff !merge\n";
+
 /// Bytes of one git process's output that are kept for parsing.
 const OUTPUT: usize = 64 * 1024 * 1024;
 
@@ -180,6 +185,12 @@ impl Git {
             target: facade("config"),
             content: checkout.settings.configuration(operation.exact),
         });
+        if operation.exact {
+            places.files.push(Generated {
+                target: facade("info/attributes"),
+                content: NO_ATTRIBUTES.into(),
+            });
+        }
         let mut environment = base();
         environment.extend(variables(&operation));
         places.mounts = mounts(checkout, &operation.writes);

@@ -100,3 +100,12 @@ async fn a_branch_without_a_commit_can_be_asked() {
     let log = ground.read(&questions()[1]).await;
     assert!(matches!(log, Err(RepoError::NoSuchRevision(_))));
 }
+
+#[tokio::test]
+async fn attributes_do_not_hide_a_change() {
+    let ground = Ground::new();
+    ground.write("file", "one\ntwo\nthree\nfour\n");
+    ground.write(".gitattributes", "* binary -diff\n");
+    let diff = ground.read(&questions()[3]).await.unwrap();
+    assert!(diff.contains("+four\n"), "{diff}");
+}

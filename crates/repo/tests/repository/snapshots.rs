@@ -101,6 +101,7 @@ async fn files_are_taken_byte_by_byte() {
         "*.txt text eol=crlf ident working-tree-encoding=UTF-16\n",
     );
     ground.write("windows.txt", "$Id$\r\nline\r\n");
+    ground.write("src/lib.rs", "changed\n");
     let taken = take(&ground).await;
     let kept = taken
         .changed
