@@ -110,3 +110,17 @@ fn a_schema_says_what_a_model_needs_and_no_more() {
         })
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn what_is_read_is_what_a_lenient_reader_reads(text in r#"[\[\]{}:,"ab1 \\ud8]{0,24}"#) {
+        match (parse_arguments(&text), serde_json::from_str::<Value>(&text)) {
+            (Ok(strict), Ok(lenient)) => proptest::prop_assert_eq!(strict, lenient),
+            (Ok(strict), Err(_)) => {
+                proptest::prop_assert!(text.trim().is_empty());
+                proptest::prop_assert_eq!(strict, json!({}));
+            }
+            (Err(why), _) => proptest::prop_assert!(why.0.ends_with('.')),
+        }
+    }
+}

@@ -103,6 +103,17 @@ impl Place {
         Some(FileType::from_raw_mode(stat.st_mode))
     }
 
+    /// Whether its text may be shown to the model where it only meant to write: not a secret's, and
+    /// not what lies outside.
+    pub(crate) fn may_be_shown(&self) -> bool {
+        self.may_be_looked_at() && !self.is_secret()
+    }
+
+    /// Whether its name, as asked or as found, is shaped like a secret's.
+    fn is_secret(&self) -> bool {
+        secret_shaped(&self.path) || secret_shaped(&self.asked)
+    }
+
     pub(crate) fn folder(&self) -> &OwnedFd {
         &self.folder
     }
@@ -141,7 +152,7 @@ impl Place {
         let (node, stat) = held
             .and_then(|node| fstat(&node).map(|stat| (node, stat)))
             .map_err(|error| BadArguments(format!("{} {}.", self.path, in_words(error))))?;
-        let secret = secret_shaped(&self.path) || secret_shaped(&self.asked);
+        let secret = self.is_secret();
         let call = call.with_target(Target::Read { path: self.path.clone() });
         Ok((call, Some(Held { node, stat, path: self.path, secret })))
     }

@@ -16,6 +16,9 @@ use rustix::io::Errno;
 use super::read_file::read_whole;
 use crate::place::{Identity, Place, hold_entry, in_words, not_a_file, read_entry};
 
+/// Mode bits that stay. As with any write, a program does not keep the right to run as its owner.
+const KEPT_BITS: u32 = 0o1777;
+
 /// How many names for the file beside are tried.
 const NAMES: u64 = 1000;
 
@@ -120,7 +123,7 @@ fn fill(mut file: File, content: &[u8], over: Option<&Standing>) -> Result<(), E
             // Only the system's owner can give a file away; for others it becomes their own.
             let _ = fchown(&file, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
         }
-        fchmod(&file, Mode::from_raw_mode(stat.st_mode))?;
+        fchmod(&file, Mode::from_raw_mode(stat.st_mode & KEPT_BITS))?;
     }
     fsync(&file)
 }

@@ -1,4 +1,6 @@
-//! `replace_in_file`: SEARCH/REPLACE blocks on one file, all or none.
+//! `replace_in_file`: SEARCH/REPLACE blocks on one file, all or none. A file the model never read can
+//! be edited, because lines that stand in it once are known well enough; one that changed since it
+//! was read cannot.
 
 use modes::ProposedCall;
 use schemars::JsonSchema;
@@ -63,12 +65,17 @@ fn replace(place: &Place, blocks: &[Block], seen: Option<&str>) -> ToolResult {
         return ToolResult::error(format!("{path} is not valid UTF-8 text; it cannot be edited this way."));
     };
     match apply(text, blocks) {
-        Err(why) => ToolResult::error(format!("{path} was not changed: {why}.")),
+        Err(why) if place.may_be_shown() => ToolResult::error(format!("{path} was not changed: {why}.")),
+        Err(_) => ToolResult::error(format!("{path} was not changed: a SEARCH does not stand in exactly one place.")),
         Ok(Edited { text: new, .. }) if new == text => {
             ToolResult::error(format!("{path} was not changed: the blocks put in what already stands there."))
         }
         Ok(Edited { text: new, found }) => {
             let mut result = finish(place, &new, Some(&old), "changed");
+            if seen.is_none() {
+                // Parts were known, not the whole.
+                result.seen.clear();
+            }
             let forgiven: Vec<String> = found
                 .iter()
                 .filter_map(|(line, rung)| Some(format!("line {line}: {}", rung.forgave()?)))

@@ -1,5 +1,6 @@
 //! `write_to_file`: a whole file. A new file is always fine; an existing one only when the model
-//! has seen what it replaces, as it now is.
+//! has seen what it replaces, as it now is. A refusal shows that text, unless reading it would have
+//! been a matter of its own: a secret, or a file outside.
 
 use modes::ProposedCall;
 use schemars::JsonSchema;
@@ -81,6 +82,9 @@ fn write(place: &Place, content: &str, seen: Option<&str>) -> ToolResult {
 /// The refusal to write over what the model does not know, with the text as it is.
 pub(crate) fn stale(place: &Place, old: &Standing, why: &str) -> ToolResult {
     let path = place.path();
+    if !place.may_be_shown() {
+        return ToolResult::error(format!("{path} {why}; nothing was written. Read it with read_file first."));
+    }
     ToolResult::error(format!(
         "{path} {why}; nothing was written. It now reads:\n{}\nCall again if your change still fits.",
         text(&old.bytes, 1, None)

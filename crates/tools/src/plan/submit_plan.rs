@@ -61,7 +61,7 @@ struct Node {
     files: Option<Vec<String>>,
     /// How to see that it is done.
     acceptance: Option<String>,
-    /// JSON Schema of what it hands back; `$ref` only to `#…`.
+    /// JSON Schema of what it hands back, without references to other documents.
     output_schema: Option<Value>,
     priority: Option<Priority>,
     /// Where it comes from.

@@ -16,12 +16,13 @@ const HINTS: &[(&[&str], &str)] = &[
             "EAI_AGAIN",
             "ENETUNREACH",
             "ECONNREFUSED",
+            "socket: Operation not permitted",
         ],
         "commands have no network here, loopback to this machine included",
     ),
     (
         &["Operation not permitted", "Permission denied"],
-        "the walls forbid mounts, namespaces, tracing, sockets and devices; take a way without them",
+        "the walls forbid network, mounts, namespaces, tracing and devices; take a way without them",
     ),
 ];
 
