@@ -29,7 +29,9 @@ pub fn parse_arguments(text: &str) -> Result<Value, BadArguments> {
         return Ok(Value::Object(Map::new()));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth: 1 }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    let value = Strict { depth: 1 }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value));
     match value {
         Ok(Value::Object(object)) => Ok(Value::Object(object)),
         Ok(other) => Err(BadArguments(format!(
@@ -99,7 +101,9 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is out of range"))
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("a number is out of range"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -125,7 +129,9 @@ impl<'de> Visitor<'de> for Strict {
         let mut keys = HashSet::new();
         while let Some(key) = entries.next_key::<String>()? {
             if !keys.insert(key.clone()) {
-                return Err(A::Error::custom(format_args!("the key {key:?} stands twice in one object")));
+                return Err(A::Error::custom(format_args!(
+                    "the key {key:?} stands twice in one object"
+                )));
             }
             object.insert(key, entries.next_value_seed(self.inner()?)?);
         }
@@ -142,7 +148,11 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
 ) -> Result<T, BadArguments> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!("`{path}`: ") };
+        let place = if path == "." {
+            String::new()
+        } else {
+            format!("`{path}`: ")
+        };
         BadArguments(format!(
             "{tool} cannot take these arguments: {place}{}. It takes {}. Example: {example}",
             error.into_inner(),
@@ -196,7 +206,9 @@ fn without_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|one| !one.is_null());
     }
-    let Some(Value::Array(alternatives)) = object.get_mut("anyOf") else { return };
+    let Some(Value::Array(alternatives)) = object.get_mut("anyOf") else {
+        return;
+    };
     alternatives.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
     if let [Value::Object(only)] = alternatives.as_slice() {
         let only = only.clone();
@@ -209,8 +221,13 @@ fn without_null(object: &mut Map<String, Value>) {
 
 /// The fields of an object schema in one line: `path: string, recursive?: boolean`.
 fn signature(schema: &Value) -> String {
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let fields: Vec<String> = schema
         .get("properties")
         .and_then(Value::as_object)
@@ -221,7 +238,11 @@ fn signature(schema: &Value) -> String {
             format!("{name}{mark}: {}", wanted(field))
         })
         .collect();
-    if fields.is_empty() { "no arguments".to_owned() } else { fields.join(", ") }
+    if fields.is_empty() {
+        "no arguments".to_owned()
+    } else {
+        fields.join(", ")
+    }
 }
 
 fn wanted(field: &Value) -> String {
@@ -230,7 +251,10 @@ fn wanted(field: &Value) -> String {
         return words.join("|");
     }
     match field.get("type").and_then(Value::as_str) {
-        Some("array") => format!("list of {}", field.get("items").map_or_else(|| "anything".to_owned(), wanted)),
+        Some("array") => format!(
+            "list of {}",
+            field.get("items").map_or_else(|| "anything".to_owned(), wanted)
+        ),
         Some(kind) => kind.to_owned(),
         None => "anything".to_owned(),
     }

@@ -9,7 +9,10 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn an_object_is_read_and_blank_text_is_an_empty_one() {
-    assert_eq!(parse_arguments(r#"{"a": [1, -2, 1.5, "x", null, true], "b": {}}"#), Ok(json!({"a": [1, -2, 1.5, "x", null, true], "b": {}})));
+    assert_eq!(
+        parse_arguments(r#"{"a": [1, -2, 1.5, "x", null, true], "b": {}}"#),
+        Ok(json!({"a": [1, -2, 1.5, "x", null, true], "b": {}}))
+    );
     assert_eq!(parse_arguments(" \n"), Ok(json!({})));
     assert_eq!(parse_arguments(r#"{"a": "\ud83d\ude00"}"#), Ok(json!({"a": "😀"})));
 }

@@ -15,8 +15,9 @@ use crate::scope::Scope;
 /// Git and the checkout of a run, or why there are none.
 fn ready(scope: &Scope) -> Result<(Git, &Checkout), &'static str> {
     let checkout = scope.checkout.as_ref().ok_or("the project is not a git repository.")?;
-    let walls = scope.walls.clone().ok_or(
-        "git runs only inside proven walls, and this machine has none; `stance doctor` shows why.",
-    )?;
+    let walls = scope
+        .walls
+        .clone()
+        .ok_or("git runs only inside proven walls, and this machine has none; `stance doctor` shows why.")?;
     Ok((Git::new(walls, scope.scratch.join("git")), checkout))
 }

@@ -3,7 +3,10 @@
 //!
 //! *Invariant*: what a proposal opened is what the act uses. Paths are opened beneath a root's
 //! handle, the handle travels inside the call, and nothing is looked up by name a second time.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
 
 mod arguments;
 mod desk;

@@ -74,7 +74,11 @@ pub(crate) struct Held {
 impl Held {
     /// The call with the effect of reading a secret, when this is shaped like one.
     pub(crate) fn guarding(&self, call: ProposedCall) -> ProposedCall {
-        if self.secret { call.with_effect(Effect::SecretAccess) } else { call }
+        if self.secret {
+            call.with_effect(Effect::SecretAccess)
+        } else {
+            call
+        }
     }
 }
 
@@ -130,10 +134,16 @@ impl Place {
     pub(crate) fn as_written(&self) -> Target {
         match &self.guard {
             Guard::Closed(what) => Target::Never { what: what.clone() },
-            Guard::StartUp => Target::Never { what: format!("{} runs when a person logs in", self.path) },
+            Guard::StartUp => Target::Never {
+                what: format!("{} runs when a person logs in", self.path),
+            },
             guard => Target::Write {
                 path: self.path.clone(),
-                class: if *guard == Guard::Repository { WriteClass::Repository } else { write_class(&self.path) },
+                class: if *guard == Guard::Repository {
+                    WriteClass::Repository
+                } else {
+                    write_class(&self.path)
+                },
                 outside: self.ground == Ground::Outside,
             },
         }
@@ -148,18 +158,36 @@ impl Place {
         if self.ground == Ground::Outside {
             return Err(outside(&self.asked, Path::new(&self.path)));
         }
-        let held = if self.missing.is_empty() { hold_entry(&self.folder, self.name()) } else { Err(Errno::NOENT) };
+        let held = if self.missing.is_empty() {
+            hold_entry(&self.folder, self.name())
+        } else {
+            Err(Errno::NOENT)
+        };
         let (node, stat) = held
             .and_then(|node| fstat(&node).map(|stat| (node, stat)))
             .map_err(|error| BadArguments(format!("{} {}.", self.path, in_words(error))))?;
         let secret = self.is_secret();
-        let call = call.with_target(Target::Read { path: self.path.clone() });
-        Ok((call, Some(Held { node, stat, path: self.path, secret })))
+        let call = call.with_target(Target::Read {
+            path: self.path.clone(),
+        });
+        Ok((
+            call,
+            Some(Held {
+                node,
+                stat,
+                path: self.path,
+                secret,
+            }),
+        ))
     }
 }
 
 fn outside(asked: &str, real: &Path) -> BadArguments {
-    let led = if Path::new(asked) == real { String::new() } else { format!(" (it leads to {})", real.display()) };
+    let led = if Path::new(asked) == real {
+        String::new()
+    } else {
+        format!(" (it leads to {})", real.display())
+    };
     BadArguments(format!(
         "{asked} lies outside the project{led}; only the project and the run's own scratch folder can be read."
     ))
@@ -190,7 +218,9 @@ fn of_the_kernel(path: &Path) -> Option<String> {
 /// A path of the model as an absolute one: relative to the worktree, `~` is the home.
 fn spelled(asked: &str, worktree: &Path, home: &Path) -> Result<PathBuf, BadArguments> {
     if asked.is_empty() || asked.contains('\0') {
-        return Err(BadArguments("the path is empty or holds a NUL. Example: src/main.rs".to_owned()));
+        return Err(BadArguments(
+            "the path is empty or holds a NUL. Example: src/main.rs".to_owned(),
+        ));
     }
     Ok(match asked.strip_prefix('~') {
         Some("") => home.to_owned(),

@@ -44,8 +44,11 @@ impl TypedTool for UpdateTodo {
         call: ProposedCall,
         _: &Scope,
     ) -> Result<(ProposedCall, Vec<TodoItem>), BadArguments> {
-        let items: Vec<TodoItem> =
-            arguments.items.into_iter().map(|Item { id, text, status }| TodoItem { id, text, status }).collect();
+        let items: Vec<TodoItem> = arguments
+            .items
+            .into_iter()
+            .map(|Item { id, text, status }| TodoItem { id, text, status })
+            .collect();
         match fault(&items) {
             Some(fault) => Err(BadArguments(format!("{fault}. Example: {}", Self::EXAMPLE))),
             None => Ok((call, items)),
@@ -53,7 +56,10 @@ impl TypedTool for UpdateTodo {
     }
 
     async fn act(items: Vec<TodoItem>, around: Around<'_>) -> ToolResult {
-        let (done, all) = (items.iter().filter(|item| item.status == TodoStatus::Done).count(), items.len());
+        let (done, all) = (
+            items.iter().filter(|item| item.status == TodoStatus::Done).count(),
+            items.len(),
+        );
         let updated = around.desk.update_todo(around.call_id, items).await;
         settled(updated.map(|()| ToolResult::text(format!("The todo list is updated: {done} of {all} done."))))
     }
@@ -62,7 +68,10 @@ impl TypedTool for UpdateTodo {
 fn fault(items: &[TodoItem]) -> Option<String> {
     let mut ids = HashSet::new();
     if items.len() > MOST_ITEMS {
-        return Some(format!("`items` holds {} lines and at most {MOST_ITEMS} are taken", items.len()));
+        return Some(format!(
+            "`items` holds {} lines and at most {MOST_ITEMS} are taken",
+            items.len()
+        ));
     }
     for item in items {
         if item.id.trim().is_empty() || item.text.trim().is_empty() {
@@ -77,8 +86,7 @@ fn fault(items: &[TodoItem]) -> Option<String> {
         .filter(|item| item.status == TodoStatus::InProgress)
         .map(|item| item.id.as_str())
         .collect();
-    (working.len() > 1)
-        .then(|| format!("{} are in progress together and only one may be", working.join(" and ")))
+    (working.len() > 1).then(|| format!("{} are in progress together and only one may be", working.join(" and ")))
 }
 
 /// Takes the check boxes another tool carried along. A list that cannot be taken is left out: it
@@ -108,7 +116,11 @@ fn from_check_boxes(text: &str) -> Vec<TodoItem> {
         };
         let id: String = blake3::hash(text.as_bytes()).to_hex().chars().take(8).collect();
         if items.iter().all(|item| item.id != id) {
-            items.push(TodoItem { id, text: text.to_owned(), status });
+            items.push(TodoItem {
+                id,
+                text: text.to_owned(),
+                status,
+            });
         }
     }
     items
@@ -133,8 +145,7 @@ mod tests {
     #[test]
     fn check_boxes_become_items_with_one_in_progress_and_stable_ids() {
         let first = from_check_boxes("# Plan\n- [x] read\n- [ ] write\n* [ ] test\n- no box\n- [ ]  \n");
-        let statuses: Vec<(&str, TodoStatus)> =
-            first.iter().map(|item| (item.text.as_str(), item.status)).collect();
+        let statuses: Vec<(&str, TodoStatus)> = first.iter().map(|item| (item.text.as_str(), item.status)).collect();
         assert_eq!(
             statuses,
             [
@@ -151,13 +162,35 @@ mod tests {
 
     #[test]
     fn a_list_is_refused_for_each_fault() {
-        let item = |id: &str, text: &str, status| TodoItem { id: id.into(), text: text.into(), status };
+        let item = |id: &str, text: &str, status| TodoItem {
+            id: id.into(),
+            text: text.into(),
+            status,
+        };
         let cases: [(Vec<TodoItem>, Option<&str>); 5] = [
-            (vec![item("1", "a", TodoStatus::InProgress), item("2", "b", TodoStatus::Pending)], None),
-            (vec![item("1", "a", TodoStatus::InProgress), item("2", "b", TodoStatus::InProgress)], Some("1 and 2")),
-            (vec![item("1", "a", TodoStatus::Done), item("1", "b", TodoStatus::Done)], Some("twice")),
+            (
+                vec![
+                    item("1", "a", TodoStatus::InProgress),
+                    item("2", "b", TodoStatus::Pending),
+                ],
+                None,
+            ),
+            (
+                vec![
+                    item("1", "a", TodoStatus::InProgress),
+                    item("2", "b", TodoStatus::InProgress),
+                ],
+                Some("1 and 2"),
+            ),
+            (
+                vec![item("1", "a", TodoStatus::Done), item("1", "b", TodoStatus::Done)],
+                Some("twice"),
+            ),
             (vec![item("", "a", TodoStatus::Done)], Some("empty")),
-            ((0..101).map(|n| item(&n.to_string(), "a", TodoStatus::Done)).collect(), Some("101")),
+            (
+                (0..101).map(|n| item(&n.to_string(), "a", TodoStatus::Done)).collect(),
+                Some("101"),
+            ),
         ];
         for (items, expected) in cases {
             match (fault(&items), expected) {

@@ -44,12 +44,7 @@ pub trait Tool: Send + Sync {
 
     /// Performs the permitted call, with the arguments and handles of the permit alone. A fault is
     /// an error result, never a panic.
-    fn execute<'a>(
-        &'a self,
-        permit: Permit,
-        scope: &'a Scope,
-        desk: &'a dyn Desk,
-    ) -> BoxFuture<'a, ToolResult>;
+    fn execute<'a>(&'a self, permit: Permit, scope: &'a Scope, desk: &'a dyn Desk) -> BoxFuture<'a, ToolResult>;
 }
 
 /// One part of a result.
@@ -117,7 +112,10 @@ impl ToolResult {
 
     /// An error result in words: what is wrong and what to do instead.
     pub fn error(text: impl Into<String>) -> ToolResult {
-        ToolResult { is_error: true, ..ToolResult::text(text) }
+        ToolResult {
+            is_error: true,
+            ..ToolResult::text(text)
+        }
     }
 
     /// The same result with what follows for the run.

@@ -63,7 +63,11 @@ impl<T: TypedTool> Tool for T {
     }
 
     fn propose(&self, incoming: Incoming, scope: &Scope) -> Result<ProposedCall, BadArguments> {
-        let Incoming { descriptor, call_id, arguments } = incoming;
+        let Incoming {
+            descriptor,
+            call_id,
+            arguments,
+        } = incoming;
         let typed = read::<T::Arguments>(T::NAME, T::EXAMPLE, &arguments)?;
         let (call, ready) = T::prepare(typed, ProposedCall::new(descriptor, call_id, arguments), scope)?;
         Ok(call.with_handle(ready))
@@ -72,9 +76,20 @@ impl<T: TypedTool> Tool for T {
     fn execute<'a>(&'a self, mut permit: Permit, scope: &'a Scope, desk: &'a dyn Desk) -> BoxFuture<'a, ToolResult> {
         Box::pin(async move {
             let Some(ready) = permit.take_handle::<T::Ready>() else {
-                return ToolResult::error(format!("{} was not prepared by its own proposal; nothing was done.", T::NAME));
+                return ToolResult::error(format!(
+                    "{} was not prepared by its own proposal; nothing was done.",
+                    T::NAME
+                ));
             };
-            T::act(ready, Around { call_id: permit.call_id(), scope, desk }).await
+            T::act(
+                ready,
+                Around {
+                    call_id: permit.call_id(),
+                    scope,
+                    desk,
+                },
+            )
+            .await
         })
     }
 }

@@ -76,9 +76,19 @@ struct Ignores {
 
 impl Walk {
     pub(crate) fn new(start: Start, recursive: bool) -> Walk {
-        let ignores = start.worktree.as_ref().and_then(|worktree| above(worktree, &start.path));
+        let ignores = start
+            .worktree
+            .as_ref()
+            .and_then(|worktree| above(worktree, &start.path));
         let folders = VecDeque::from([(PathBuf::from("."), ignores)]);
-        Walk { start, recursive, folders, entries: VecDeque::new(), seen: 0, unreadable: 0 }
+        Walk {
+            start,
+            recursive,
+            folders,
+            entries: VecDeque::new(),
+            seen: 0,
+            unreadable: 0,
+        }
     }
 
     /// Folders that could not be read.
@@ -93,7 +103,10 @@ impl Walk {
 
     /// Opens a file it found, if that still is a regular file.
     pub(crate) fn open(&self, entry: &Entry) -> Option<File> {
-        regular(read_entry(&self.start.folder, &entry.beneath, OFlags::empty()).ok()?, &self.start.shut)
+        regular(
+            read_entry(&self.start.folder, &entry.beneath, OFlags::empty()).ok()?,
+            &self.start.shut,
+        )
     }
 
     fn enter(&mut self, beneath: &Path, ignores: Option<Arc<Ignores>>) -> Option<()> {
@@ -127,7 +140,11 @@ impl Walk {
             }
             entries.push(Entry {
                 path,
-                beneath: if beneath == Path::new(".") { name } else { beneath.join(name) },
+                beneath: if beneath == Path::new(".") {
+                    name
+                } else {
+                    beneath.join(name)
+                },
                 kind,
             });
             if self.cut() {
@@ -137,7 +154,8 @@ impl Walk {
         entries.sort_by(|one, other| one.beneath.cmp(&other.beneath));
         if self.recursive {
             let folders = entries.iter().filter(|entry| entry.kind == Kind::Folder);
-            self.folders.extend(folders.map(|entry| (entry.beneath.clone(), ignores.clone())));
+            self.folders
+                .extend(folders.map(|entry| (entry.beneath.clone(), ignores.clone())));
         }
         self.entries.extend(entries);
         Some(())
@@ -188,7 +206,9 @@ fn above(worktree: &OwnedFd, path: &str) -> Option<Arc<Ignores>> {
     let parts: Vec<&str> = path.split('/').collect();
     for length in 1..parts.len() {
         let folder = parts.iter().take(length).copied().collect::<Vec<_>>().join("/");
-        let Ok(held) = read_entry(worktree, Path::new(&folder), OFlags::DIRECTORY) else { break };
+        let Ok(held) = read_entry(worktree, Path::new(&folder), OFlags::DIRECTORY) else {
+            break;
+        };
         ignores = layered(&held, &folder, ignores);
     }
     ignores
@@ -205,7 +225,11 @@ fn layered(folder: &OwnedFd, path: &str, above: Option<Arc<Ignores>>) -> Option<
         }
     }
     match builder.build() {
-        Ok(rules) if any => Some(Arc::new(Ignores { folder: path.to_owned(), rules, above })),
+        Ok(rules) if any => Some(Arc::new(Ignores {
+            folder: path.to_owned(),
+            rules,
+            above,
+        })),
         _ => above,
     }
 }
@@ -213,7 +237,10 @@ fn layered(folder: &OwnedFd, path: &str, above: Option<Arc<Ignores>>) -> Option<
 fn text_of(folder: &OwnedFd, name: &str) -> Option<String> {
     let node = read_entry(folder, Path::new(name), OFlags::empty()).ok()?;
     let mut text = Vec::new();
-    regular(node, &[])?.take(LONGEST_IGNORE_FILE).read_to_end(&mut text).ok()?;
+    regular(node, &[])?
+        .take(LONGEST_IGNORE_FILE)
+        .read_to_end(&mut text)
+        .ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 

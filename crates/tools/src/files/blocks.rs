@@ -18,7 +18,8 @@ enum Mark {
 }
 
 /// How a block looks, for errors.
-pub(crate) const SHAPE: &str = "------- SEARCH\nthe lines as they are\n=======\nthe lines as they shall be\n+++++++ REPLACE";
+pub(crate) const SHAPE: &str =
+    "------- SEARCH\nthe lines as they are\n=======\nthe lines as they shall be\n+++++++ REPLACE";
 
 /// Reads all blocks of a diff. Text outside of blocks, but for blank lines and code fences, is an
 /// error: it would be a block that went wrong.
@@ -26,13 +27,28 @@ pub(crate) fn blocks(diff: &str) -> Result<Vec<Block>, String> {
     let mut blocks = Vec::new();
     let mut open: Option<(Block, bool)> = None;
     for (index, line) in diff.lines().enumerate() {
-        let fault = |what: &str| Err(format!("line {} of `diff`: {what}. A block looks so:\n{SHAPE}", index + 1));
+        let fault = |what: &str| {
+            Err(format!(
+                "line {} of `diff`: {what}. A block looks so:\n{SHAPE}",
+                index + 1
+            ))
+        };
         match (mark(line), open.take()) {
-            (Some(Mark::Search), None) => open = Some((Block { search: Vec::new(), replace: Vec::new() }, false)),
+            (Some(Mark::Search), None) => {
+                open = Some((
+                    Block {
+                        search: Vec::new(),
+                        replace: Vec::new(),
+                    },
+                    false,
+                ))
+            }
             (Some(Mark::Search), Some(_)) => return fault("a SEARCH begins inside a block"),
             (Some(Mark::Divide), Some((block, false))) => open = Some((block, true)),
             (Some(Mark::Divide), Some((_, true))) => {
-                return fault("a second ======= in one block; such a line cannot be edited this way, use write_to_file");
+                return fault(
+                    "a second ======= in one block; such a line cannot be edited this way, use write_to_file",
+                );
             }
             (Some(Mark::Replace), Some((block, true))) => blocks.push(block),
             (Some(Mark::Replace), Some((_, false))) => return fault("REPLACE without a ======= before it"),
@@ -47,7 +63,9 @@ pub(crate) fn blocks(diff: &str) -> Result<Vec<Block>, String> {
         }
     }
     match (open, blocks.is_empty()) {
-        (Some(_), _) => Err(format!("the last block of `diff` has no end. A block looks so:\n{SHAPE}")),
+        (Some(_), _) => Err(format!(
+            "the last block of `diff` has no end. A block looks so:\n{SHAPE}"
+        )),
         (None, true) => Err(format!("`diff` holds no block. A block looks so:\n{SHAPE}")),
         (None, false) => Ok(blocks),
     }
@@ -73,7 +91,10 @@ mod tests {
 
     fn block(search: &[&str], replace: &[&str]) -> Block {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        Block { search: owned(search), replace: owned(replace) }
+        Block {
+            search: owned(search),
+            replace: owned(replace),
+        }
     }
 
     #[test]
@@ -87,7 +108,10 @@ mod tests {
         let diff = "------- SEARCH\n- SEARCH\n====\n-- list\n=======\n========\n>> REPLACE\n+++++++ REPLACE";
         assert_eq!(
             blocks(diff),
-            Ok(vec![block(&["- SEARCH", "====", "-- list"], &["========", ">> REPLACE"])])
+            Ok(vec![block(
+                &["- SEARCH", "====", "-- list"],
+                &["========", ">> REPLACE"]
+            )])
         );
     }
 
@@ -97,11 +121,17 @@ mod tests {
             ("", "holds no block"),
             ("hello", "line 1 of `diff`: text outside"),
             ("------- SEARCH\na\n", "no end"),
-            ("------- SEARCH\na\n+++++++ REPLACE", "line 3 of `diff`: REPLACE without"),
+            (
+                "------- SEARCH\na\n+++++++ REPLACE",
+                "line 3 of `diff`: REPLACE without",
+            ),
             ("=======\n", "line 1 of `diff`: no SEARCH"),
             ("------- SEARCH\n------- SEARCH\n", "line 2 of `diff`: a SEARCH begins"),
             ("------- SEARCH\n=======\n=======\n", "line 3 of `diff`: a second"),
-            ("------- SEARCH\na\n=======\nb\n+++++++ REPLACE\nrest", "line 6 of `diff`: text outside"),
+            (
+                "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\nrest",
+                "line 6 of `diff`: text outside",
+            ),
         ];
         for (diff, expected) in cases {
             let fault = blocks(diff).unwrap_err();

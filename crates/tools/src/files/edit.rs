@@ -28,8 +28,13 @@ struct Line<'a> {
 fn lines(text: &str) -> Vec<Line<'_>> {
     text.split_inclusive('\n')
         .map(|line| {
-            let text = line.strip_suffix('\n').map_or(line, |text| text.strip_suffix('\r').unwrap_or(text));
-            Line { text, ending: line.get(text.len()..).unwrap_or_default() }
+            let text = line
+                .strip_suffix('\n')
+                .map_or(line, |text| text.strip_suffix('\r').unwrap_or(text));
+            Line {
+                text,
+                ending: line.get(text.len()..).unwrap_or_default(),
+            }
         })
         .collect()
 }
@@ -43,27 +48,46 @@ fn usual_ending(lines: &[Line<'_>]) -> &'static str {
 /// A new text for an old file, with the old one's byte order mark, and its line endings where all
 /// its lines end in `\r\n`.
 pub(crate) fn dressed(old: &str, new: &str) -> String {
-    let mark = if old.starts_with(MARK) && !new.starts_with(MARK) { MARK.to_string() } else { String::new() };
+    let mark = if old.starts_with(MARK) && !new.starts_with(MARK) {
+        MARK.to_string()
+    } else {
+        String::new()
+    };
     let old = lines(old);
     let windows = !old.is_empty() && old.iter().all(|line| line.ending != "\n") && usual_ending(&old) == "\r\n";
-    let body = if windows && !new.contains("\r\n") { new.replace('\n', "\r\n") } else { new.to_owned() };
+    let body = if windows && !new.contains("\r\n") {
+        new.replace('\n', "\r\n")
+    } else {
+        new.to_owned()
+    };
     mark + &body
 }
 
 /// Applies all blocks, or says which one could not be and shows the nearest text.
 pub(crate) fn apply(text: &str, blocks: &[Block]) -> Result<Edited, String> {
-    let mark = if text.starts_with(MARK) { MARK.to_string() } else { String::new() };
+    let mark = if text.starts_with(MARK) {
+        MARK.to_string()
+    } else {
+        String::new()
+    };
     let mut now = text.trim_start_matches(MARK).to_owned();
     let mut found = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
         let (next, at, rung) = apply_one(&now, block).map_err(|why| {
-            let which = if blocks.len() > 1 { format!("block {}: ", index + 1) } else { String::new() };
+            let which = if blocks.len() > 1 {
+                format!("block {}: ", index + 1)
+            } else {
+                String::new()
+            };
             format!("{which}{why}")
         })?;
         now = next;
         found.push((at + 1, rung));
     }
-    Ok(Edited { text: mark + &now, found })
+    Ok(Edited {
+        text: mark + &now,
+        found,
+    })
 }
 
 fn apply_one(text: &str, block: &Block) -> Result<(String, usize, Rung), String> {
@@ -81,7 +105,9 @@ fn apply_one(text: &str, block: &Block) -> Result<(String, usize, Rung), String>
     let (before, rest) = lines.split_at_checked(at).unwrap_or((&lines, &[]));
     let (matched, after) = rest.split_at_checked(search.len()).unwrap_or((rest, &[]));
     let usual = usual_ending(&lines);
-    let ending = matched.first().map_or(usual, |line| if line.ending.is_empty() { usual } else { line.ending });
+    let ending = matched
+        .first()
+        .map_or(usual, |line| if line.ending.is_empty() { usual } else { line.ending });
     let mut edited = String::with_capacity(text.len());
     for line in before {
         edited.push_str(line.text);
@@ -129,7 +155,9 @@ impl<'a> Shift<'a> {
             .zip(matched)
             .filter(|(sought, _)| !sought.trim().is_empty())
             .map(|(sought, line)| (indentation(sought), indentation(line.text)));
-        let Some((sought, stands)) = pairs.next() else { return none };
+        let Some((sought, stands)) = pairs.next() else {
+            return none;
+        };
         let agree = pairs.all(|(other_sought, other_stands)| {
             match (other_sought.strip_prefix(sought), other_stands.strip_prefix(stands)) {
                 (Some(deeper_sought), Some(deeper_stands)) => deeper_sought == deeper_stands,
@@ -169,7 +197,10 @@ fn not_found(lines: &[&str], search: &[&str]) -> String {
     for (index, line) in lines.iter().enumerate().skip(start).take(count.min(NEAREST)) {
         number(&mut shown, index + 1, line);
     }
-    format!("SEARCH stands nowhere in the file; whole lines are compared. The nearest text:\n{}", shown.trim_end())
+    format!(
+        "SEARCH stands nowhere in the file; whole lines are compared. The nearest text:\n{}",
+        shown.trim_end()
+    )
 }
 
 #[cfg(test)]

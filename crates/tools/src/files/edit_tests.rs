@@ -4,7 +4,10 @@ use super::*;
 
 fn block(search: &str, replace: &str) -> Block {
     let lines = |text: &str| text.lines().map(str::to_owned).collect();
-    Block { search: lines(search), replace: lines(replace) }
+    Block {
+        search: lines(search),
+        replace: lines(replace),
+    }
 }
 
 fn edited(text: &str, search: &str, replace: &str) -> String {
@@ -17,7 +20,11 @@ fn endings_mark_and_final_line_end_stay() {
     assert_eq!(edited("a\nb", "b", "x\ny"), "a\nx\ny");
     assert_eq!(edited("a\nb\n", "b", "x"), "a\nx\n");
     assert_eq!(edited("\u{feff}a\nb\n", "a", "x"), "\u{feff}x\nb\n");
-    assert_eq!(edited("a\nb\r\nc\n", "b", "x"), "a\nx\r\nc\n", "a mixed file keeps each line's own");
+    assert_eq!(
+        edited("a\nb\r\nc\n", "b", "x"),
+        "a\nx\r\nc\n",
+        "a mixed file keeps each line's own"
+    );
     assert_eq!(edited("a\nb", "b", ""), "a", "no line end appears where none was");
     assert_eq!(edited("a\r\nb", "a\nb", "z"), "z");
     assert_eq!(edited("a\n", "a", ""), "");
@@ -29,25 +36,46 @@ fn blocks_act_in_order_each_on_what_the_one_before_left() {
     assert_eq!(both.text, "c\nb\n");
     assert_eq!(both.found, [(1, Rung::Exact), (1, Rung::Exact)]);
     let second_fails = apply("a\nb\n", &[block("a", "b"), block("b", "c")]).unwrap_err();
-    assert!(second_fails.starts_with("block 2: SEARCH stands in 2 places (from lines 1, 2)"), "{second_fails}");
+    assert!(
+        second_fails.starts_with("block 2: SEARCH stands in 2 places (from lines 1, 2)"),
+        "{second_fails}"
+    );
 }
 
 #[test]
 fn forgiven_indentation_moves_the_replacement_along() {
     let text = "class A:\n    def f(self):\n        return 1\n";
     assert_eq!(
-        edited(text, "def f(self):\n    return 1", "def f(self):\n    if x:\n        return 2\n\n    return 1"),
+        edited(
+            text,
+            "def f(self):\n    return 1",
+            "def f(self):\n    if x:\n        return 2\n\n    return 1"
+        ),
         "class A:\n    def f(self):\n        if x:\n            return 2\n\n        return 1\n"
     );
-    assert_eq!(edited("\tif a {\n\t}\n", "    if a {\n    }", "    if b {\n    }"), "\tif b {\n\t}\n");
-    assert_eq!(edited("  a\n    b\n", "a\nb", "x\ny"), "x\ny\n", "lines that disagree are put in as written");
+    assert_eq!(
+        edited("\tif a {\n\t}\n", "    if a {\n    }", "    if b {\n    }"),
+        "\tif b {\n\t}\n"
+    );
+    assert_eq!(
+        edited("  a\n    b\n", "a\nb", "x\ny"),
+        "x\ny\n",
+        "lines that disagree are put in as written"
+    );
 }
 
 #[test]
 fn what_is_not_found_shows_the_nearest_lines_with_numbers() {
     let text = "use std::io;\n\nfn total(prices: &[u64]) -> u64 {\n    prices.iter().sum()\n}\n";
-    let why = apply(text, &[block("fn total(prices: Vec<u64>) -> u64 {\n    prices.sum()", "x")]).unwrap_err();
-    assert!(why.contains("    3\tfn total(prices: &[u64]) -> u64 {\n    4\t    prices.iter().sum()"), "{why}");
+    let why = apply(
+        text,
+        &[block("fn total(prices: Vec<u64>) -> u64 {\n    prices.sum()", "x")],
+    )
+    .unwrap_err();
+    assert!(
+        why.contains("    3\tfn total(prices: &[u64]) -> u64 {\n    4\t    prices.iter().sum()"),
+        "{why}"
+    );
     let nothing = apply(text, &[block("completely different", "x")]).unwrap_err();
     assert!(nothing.contains("nothing is like it"), "{nothing}");
     assert!(apply(text, &[block("", "x")]).unwrap_err().contains("SEARCH is empty"));
@@ -57,7 +85,11 @@ fn what_is_not_found_shows_the_nearest_lines_with_numbers() {
 #[test]
 fn a_new_text_is_dressed_like_the_old_one() {
     assert_eq!(dressed("a\r\nb\r\n", "x\ny\n"), "x\r\ny\r\n");
-    assert_eq!(dressed("a\r\nb\r\n", "x\r\ny\n"), "x\r\ny\n", "endings the model wrote itself stay");
+    assert_eq!(
+        dressed("a\r\nb\r\n", "x\r\ny\n"),
+        "x\r\ny\n",
+        "endings the model wrote itself stay"
+    );
     assert_eq!(dressed("a\nb\r\n", "x\n"), "x\n");
     assert_eq!(dressed("\u{feff}a\n", "x\n"), "\u{feff}x\n");
     assert_eq!(dressed("", "x\n"), "x\n");

@@ -92,7 +92,9 @@ pub(crate) fn nearest(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)>
     for (index, line) in lines.iter().enumerate() {
         let of_line = words_of(line);
         let shared = telling_words.iter().filter(|word| of_line.contains(word)).count();
-        let score = (shared * 200).checked_div(telling_words.len() + of_line.len()).unwrap_or(0);
+        let score = (shared * 200)
+            .checked_div(telling_words.len() + of_line.len())
+            .unwrap_or(0);
         if best.is_none_or(|(highest, _)| score > highest) {
             best = Some((score, index));
         }
@@ -106,7 +108,10 @@ pub(crate) fn nearest(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)>
 }
 
 fn words_of(line: &str) -> Vec<&str> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).take(64).collect()
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .take(64)
+        .collect()
 }
 
 #[cfg(test)]
@@ -125,7 +130,10 @@ mod tests {
         assert_eq!(find(&lines, &["    say(x);"]), once(2, Rung::Exact));
         assert_eq!(find(&lines, &["    let x = \"one\";"]), once(1, Rung::TrailingSpace));
         assert_eq!(find(&lines, &["let x = \"one\";", "say(x);"]), once(1, Rung::BothEnds));
-        assert_eq!(find(&lines, &["let\u{a0}x = \u{201c}one\u{201d};"]), once(1, Rung::Punctuation));
+        assert_eq!(
+            find(&lines, &["let\u{a0}x = \u{201c}one\u{201d};"]),
+            once(1, Rung::Punctuation)
+        );
         assert_eq!(find(&lines, &["let x = 'one';"]), Found::Nowhere);
         assert_eq!(find(&lines, &[]), Found::Nowhere);
     }
@@ -135,32 +143,55 @@ mod tests {
         assert_eq!(find(&["  a", "a", "a  "], &["a"]), once(1, Rung::Exact));
         assert_eq!(
             find(&["a", "a", "  b"], &["a"]),
-            Found::Several { at: vec![0, 1], rung: Rung::Exact }
+            Found::Several {
+                at: vec![0, 1],
+                rung: Rung::Exact
+            }
         );
         assert_eq!(
             find(&["  b", "\tb"], &["b"]),
-            Found::Several { at: vec![0, 1], rung: Rung::BothEnds }
+            Found::Several {
+                at: vec![0, 1],
+                rung: Rung::BothEnds
+            }
         );
     }
 
     #[test]
     fn the_nearest_lines_are_those_that_share_words() {
-        let lines = ["use a;", "fn price(of: Item) -> u64 {", "    of.amount * of.cents", "}", "fn other() {}"];
-        assert_eq!(nearest(&lines, &["fn price(item: Item) -> u64 {", "  item.amount"]), Some((1, 2)));
+        let lines = [
+            "use a;",
+            "fn price(of: Item) -> u64 {",
+            "    of.amount * of.cents",
+            "}",
+            "fn other() {}",
+        ];
+        assert_eq!(
+            nearest(&lines, &["fn price(item: Item) -> u64 {", "  item.amount"]),
+            Some((1, 2))
+        );
         assert_eq!(nearest(&lines, &["    of.amount * of.price"]), Some((2, 1)));
         assert_eq!(nearest(&lines, &["nothing like it"]), None);
         assert_eq!(nearest(&[], &["a"]), None);
     }
 
     fn line() -> impl Strategy<Value = String> {
-        prop_oneof!["[ab]{0,2}", "[ \t]{0,2}[ab][ ]{0,2}", Just("\u{201c}a\u{201d}".to_owned()), Just("\"a\"".to_owned())]
+        prop_oneof![
+            "[ab]{0,2}",
+            "[ \t]{0,2}[ab][ ]{0,2}",
+            Just("\u{201c}a\u{201d}".to_owned()),
+            Just("\"a\"".to_owned())
+        ]
     }
 
     fn at_rung(rung: Rung, lines: &[&str], wanted: &[&str]) -> Vec<usize> {
         (0..=lines.len().saturating_sub(wanted.len()))
             .filter(|start| {
                 lines.len() >= wanted.len()
-                    && wanted.iter().enumerate().all(|(i, one)| rung.sees(lines[start + i]) == rung.sees(one))
+                    && wanted
+                        .iter()
+                        .enumerate()
+                        .all(|(i, one)| rung.sees(lines[start + i]) == rung.sees(one))
             })
             .collect()
     }

@@ -41,7 +41,9 @@ impl TypedTool for ListFiles {
         let place = roots.find(&arguments.path)?;
         let in_worktree = place.in_worktree();
         let (call, held) = place.for_reading(call)?;
-        let Some(held) = held else { return Ok((call, (None, arguments.recursive))) };
+        let Some(held) = held else {
+            return Ok((call, (None, arguments.recursive)));
+        };
         match not_a_file(&held.stat) {
             Some("a folder") => {}
             kind => {
@@ -51,15 +53,28 @@ impl TypedTool for ListFiles {
         }
         let folder =
             readable(&held.node).map_err(|error| BadArguments(format!("{} {}.", held.path, in_words(error))))?;
-        let worktree = if in_worktree { roots.worktree().try_clone().ok() } else { None };
-        let start = Start { folder, path: held.path, worktree, shut: roots.shut() };
+        let worktree = if in_worktree {
+            roots.worktree().try_clone().ok()
+        } else {
+            None
+        };
+        let start = Start {
+            folder,
+            path: held.path,
+            worktree,
+            shut: roots.shut(),
+        };
         Ok((call, (Some(start), arguments.recursive)))
     }
 
     async fn act((start, recursive): Self::Ready, _: Around<'_>) -> ToolResult {
-        let Some(start) = start else { return ToolResult::error("nothing was opened.") };
+        let Some(start) = start else {
+            return ToolResult::error("nothing was opened.");
+        };
         let listed = tokio::task::spawn_blocking(move || ToolResult::text(list(Walk::new(start, recursive))));
-        listed.await.unwrap_or_else(|_| ToolResult::error("listing was interrupted."))
+        listed
+            .await
+            .unwrap_or_else(|_| ToolResult::error("listing was interrupted."))
     }
 }
 

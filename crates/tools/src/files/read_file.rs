@@ -53,32 +53,43 @@ impl TypedTool for ReadFile {
     type Arguments = Arguments;
     type Ready = Ready;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        scope: &Scope,
-    ) -> Result<(ProposedCall, Ready), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, scope: &Scope) -> Result<(ProposedCall, Ready), BadArguments> {
         let from = arguments.start_line.map_or(1, NonZeroUsize::get);
         let to = arguments.end_line.map(NonZeroUsize::get);
         if to.is_some_and(|to| to < from) {
-            return Err(BadArguments(format!("`end_line` lies before `start_line` {from}. Example: {}", Self::EXAMPLE)));
+            return Err(BadArguments(format!(
+                "`end_line` lies before `start_line` {from}. Example: {}",
+                Self::EXAMPLE
+            )));
         }
         let (call, held) = Roots::of(scope)?.find(&arguments.path)?.for_reading(call)?;
-        let Some(held) = held else { return Ok((call, Ready { held, from, to })) };
+        let Some(held) = held else {
+            return Ok((call, Ready { held, from, to }));
+        };
         if let Some(kind) = not_a_file(&held.stat) {
             let instead = if kind == "a folder" { " Use list_files." } else { "" };
             return Err(BadArguments(format!("{} is {kind}, not a file.{instead}", held.path)));
         }
-        Ok((held.guarding(call), Ready { held: Some(held), from, to }))
+        Ok((
+            held.guarding(call),
+            Ready {
+                held: Some(held),
+                from,
+                to,
+            },
+        ))
     }
 
     async fn act(ready: Ready, _: Around<'_>) -> ToolResult {
-        let Some(held) = ready.held else { return ToolResult::error("nothing was opened.") };
+        let Some(held) = ready.held else {
+            return ToolResult::error("nothing was opened.");
+        };
         let read = tokio::task::spawn_blocking(move || match read_held(&held) {
             Ok(bytes) => show(&held.path, &bytes, ready.from, ready.to),
             Err(why) => ToolResult::error(why),
         });
-        read.await.unwrap_or_else(|_| ToolResult::error("reading was interrupted."))
+        read.await
+            .unwrap_or_else(|_| ToolResult::error("reading was interrupted."))
     }
 }
 
@@ -93,9 +104,9 @@ pub(crate) fn read_whole(path: &str, file: File) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     match file.take(LONGEST + 1).read_to_end(&mut bytes) {
         Err(error) => Err(format!("{path} cannot be read: {error}.")),
-        Ok(_) if bytes.len() as u64 > LONGEST => {
-            Err(format!("{path} is longer than 10 MiB; find the part you need with search_files."))
-        }
+        Ok(_) if bytes.len() as u64 > LONGEST => Err(format!(
+            "{path} is longer than 10 MiB; find the part you need with search_files."
+        )),
         Ok(_) => Ok(bytes),
     }
 }
@@ -104,7 +115,10 @@ fn show(path: &str, bytes: &[u8], from: usize, to: Option<usize>) -> ToolResult 
     let shown = if let Some(media_type) = image(bytes) {
         show_image(path, bytes, media_type)
     } else if bytes.iter().take(TELLING).any(|byte| *byte == 0) {
-        ToolResult::text(format!("{path} is a binary file of {} bytes; it is not shown.", bytes.len()))
+        ToolResult::text(format!(
+            "{path} is a binary file of {} bytes; it is not shown.",
+            bytes.len()
+        ))
     } else {
         ToolResult::text(text(bytes, from, to))
     };
@@ -137,7 +151,10 @@ fn show_image(path: &str, bytes: &[u8], media_type: &str) -> ToolResult {
         ));
     }
     let mut result = ToolResult::text(format!("{path} ({media_type}, {} bytes):", bytes.len()));
-    result.content.push(Content::Image { media_type: media_type.to_owned(), data: STANDARD.encode(bytes) });
+    result.content.push(Content::Image {
+        media_type: media_type.to_owned(),
+        data: STANDARD.encode(bytes),
+    });
     result
 }
 

@@ -49,7 +49,10 @@ pub(crate) fn standing(place: &Place) -> Result<Option<Standing>, String> {
     if let Some(kind) = not_a_file(&stat) {
         return Err(format!("{} is {kind}, not a file.", place.path()));
     }
-    Ok(Some(Standing { bytes: read_whole(place.path(), File::from(node))?, stat }))
+    Ok(Some(Standing {
+        bytes: read_whole(place.path(), File::from(node))?,
+        stat,
+    }))
 }
 
 /// Puts content at a place, over what was found there. Missing folders are made. What appeared or
@@ -65,7 +68,10 @@ pub(crate) fn put(place: &Place, content: &[u8], over: Option<&Standing>) -> Res
     }
     match renamed {
         Err(Errno::EXIST | Errno::STALE) => {
-            return Err(format!("{} was changed by somebody else this moment; nothing was changed.", place.path()));
+            return Err(format!(
+                "{} was changed by somebody else this moment; nothing was changed.",
+                place.path()
+            ));
         }
         renamed => renamed.map_err(fault)?,
     }
@@ -106,7 +112,11 @@ fn create_beside(folder: &OwnedFd) -> Result<(PathBuf, OwnedFd), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut answer = Err(Errno::EXIST);
     for _ in 0..NAMES {
-        let name = PathBuf::from(format!(".stance-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        let name = PathBuf::from(format!(
+            ".stance-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        ));
         answer = openat(folder, &name, flags, Mode::from_raw_mode(0o666)).map(|node| (name, node));
         if !matches!(answer, Err(Errno::EXIST)) {
             break;
@@ -116,12 +126,17 @@ fn create_beside(folder: &OwnedFd) -> Result<(PathBuf, OwnedFd), Errno> {
 }
 
 fn fill(mut file: File, content: &[u8], over: Option<&Standing>) -> Result<(), Errno> {
-    file.write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    file.write_all(content)
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     if let Some(Standing { stat, .. }) = over {
         let new = fstat(&file)?;
         if (new.st_uid, new.st_gid) != (stat.st_uid, stat.st_gid) {
             // Only the system's owner can give a file away; for others it becomes their own.
-            let _ = fchown(&file, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
+            let _ = fchown(
+                &file,
+                Some(Uid::from_raw(stat.st_uid)),
+                Some(Gid::from_raw(stat.st_gid)),
+            );
         }
         fchmod(&file, Mode::from_raw_mode(stat.st_mode & KEPT_BITS))?;
     }
@@ -138,7 +153,11 @@ fn rename(folder: &OwnedFd, beside: &Path, name: &Path, over: Option<&Standing>)
     let now = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let same = Identity::of(&now) == Identity::of(stat)
         && (now.st_mtime, now.st_mtime_nsec, now.st_size) == (stat.st_mtime, stat.st_mtime_nsec, stat.st_size);
-    if same { renameat(folder, beside, folder, name) } else { Err(Errno::STALE) }
+    if same {
+        renameat(folder, beside, folder, name)
+    } else {
+        Err(Errno::STALE)
+    }
 }
 
 /// For file systems without a rename that refuses to replace.

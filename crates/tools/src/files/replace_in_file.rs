@@ -30,7 +30,8 @@ pub(crate) struct ReplaceInFile;
 impl TypedTool for ReplaceInFile {
     const NAME: &'static str = "replace_in_file";
     const DESCRIPTION: &'static str = "Changes parts of a file. Each SEARCH is whole lines as they stand in the file, without line numbers, and must match in exactly one place; else nothing changes and the nearest text is shown.";
-    const EXAMPLE: &'static str = r#"{"path": "src/a.rs", "diff": "------- SEARCH\nlet x = 1;\n=======\nlet x = 2;\n+++++++ REPLACE"}"#;
+    const EXAMPLE: &'static str =
+        r#"{"path": "src/a.rs", "diff": "------- SEARCH\nlet x = 1;\n=======\nlet x = 2;\n+++++++ REPLACE"}"#;
     type Arguments = Arguments;
     type Ready = (Place, Vec<Block>);
 
@@ -47,7 +48,9 @@ impl TypedTool for ReplaceInFile {
     async fn act((place, blocks): Self::Ready, around: Around<'_>) -> ToolResult {
         let seen = around.desk.last_seen(place.path());
         let changed = tokio::task::spawn_blocking(move || replace(&place, &blocks, seen.as_deref()));
-        changed.await.unwrap_or_else(|_| ToolResult::error("writing was interrupted."))
+        changed
+            .await
+            .unwrap_or_else(|_| ToolResult::error("writing was interrupted."))
     }
 }
 
@@ -66,10 +69,12 @@ fn replace(place: &Place, blocks: &[Block], seen: Option<&str>) -> ToolResult {
     };
     match apply(text, blocks) {
         Err(why) if place.may_be_shown() => ToolResult::error(format!("{path} was not changed: {why}.")),
-        Err(_) => ToolResult::error(format!("{path} was not changed: a SEARCH does not stand in exactly one place.")),
-        Ok(Edited { text: new, .. }) if new == text => {
-            ToolResult::error(format!("{path} was not changed: the blocks put in what already stands there."))
-        }
+        Err(_) => ToolResult::error(format!(
+            "{path} was not changed: a SEARCH does not stand in exactly one place."
+        )),
+        Ok(Edited { text: new, .. }) if new == text => ToolResult::error(format!(
+            "{path} was not changed: the blocks put in what already stands there."
+        )),
         Ok(Edited { text: new, found }) => {
             let mut result = finish(place, &new, Some(&old), "changed");
             if seen.is_none() {
@@ -81,7 +86,10 @@ fn replace(place: &Place, blocks: &[Block], seen: Option<&str>) -> ToolResult {
                 .filter_map(|(line, rung)| Some(format!("line {line}: {}", rung.forgave()?)))
                 .collect();
             if !result.is_error && !forgiven.is_empty() {
-                let text = format!("SEARCH matched only after forgiving ({}); check the result.", forgiven.join("; "));
+                let text = format!(
+                    "SEARCH matched only after forgiving ({}); check the result.",
+                    forgiven.join("; ")
+                );
                 result.content.push(Content::Text { text });
             }
             result

@@ -31,7 +31,11 @@ pub(crate) fn window(text: &str, from: usize, to: Option<usize>) -> String {
         }
     }
     if last < wanted {
-        let _ = write!(shown, "[lines {from} to {last} of {all}; go on with start_line {}]", last + 1);
+        let _ = write!(
+            shown,
+            "[lines {from} to {last} of {all}; go on with start_line {}]",
+            last + 1
+        );
     } else if last < all || from > 1 {
         let _ = write!(shown, "[lines {from} to {last} of {all}]");
     }
@@ -46,7 +50,11 @@ pub(crate) fn number(shown: &mut String, number: usize, line: &str) {
         None => shown.push_str(line),
         Some((end, _)) => {
             let (start, rest) = line.split_at(end);
-            let _ = write!(shown, "{start} […{} more characters of this line]", rest.chars().count());
+            let _ = write!(
+                shown,
+                "{start} […{} more characters of this line]",
+                rest.chars().count()
+            );
         }
     }
     shown.push('\n');
@@ -71,22 +79,35 @@ mod tests {
     fn a_long_file_says_how_to_go_on_and_the_windows_meet() {
         let text = numbers(2345);
         let first = window(&text, 1, None);
-        assert!(first.ends_with("[lines 1 to 1000 of 2345; go on with start_line 1001]"), "{first}");
+        assert!(
+            first.ends_with("[lines 1 to 1000 of 2345; go on with start_line 1001]"),
+            "{first}"
+        );
         assert_eq!(first.lines().count(), 1001);
         let second = window(&text, 1001, None);
         assert!(second.starts_with(" 1001\tline 1001\n"));
         let last = window(&text, 2001, None);
         assert!(last.ends_with(" 2345\tline 2345\n[lines 2001 to 2345 of 2345]"));
-        assert_eq!(window(&text, 7, Some(8)), "    7\tline 7\n    8\tline 8\n[lines 7 to 8 of 2345]");
+        assert_eq!(
+            window(&text, 7, Some(8)),
+            "    7\tline 7\n    8\tline 8\n[lines 7 to 8 of 2345]"
+        );
     }
 
     #[test]
     fn a_giant_line_is_cut_and_bytes_end_a_window() {
         let giant = format!("{}\nnext", "ä".repeat(2500));
         let shown = window(&giant, 1, None);
-        assert!(shown.contains("[…500 more characters of this line]\n    2\tnext"), "{shown}");
+        assert!(
+            shown.contains("[…500 more characters of this line]\n    2\tnext"),
+            "{shown}"
+        );
         let wide: String = (0..500).map(|_| "x".repeat(1500) + "\n").collect();
         let shown = window(&wide, 1, None);
-        assert!(shown.len() < BYTES + 4096 && shown.contains("go on with start_line 1"), "{}", shown.len());
+        assert!(
+            shown.len() < BYTES + 4096 && shown.contains("go on with start_line 1"),
+            "{}",
+            shown.len()
+        );
     }
 }

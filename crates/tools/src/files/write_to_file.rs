@@ -44,7 +44,9 @@ impl TypedTool for WriteToFile {
     async fn act((place, content): Self::Ready, around: Around<'_>) -> ToolResult {
         let seen = around.desk.last_seen(place.path());
         let wrote = tokio::task::spawn_blocking(move || write(&place, &content, seen.as_deref()));
-        wrote.await.unwrap_or_else(|_| ToolResult::error("writing was interrupted."))
+        wrote
+            .await
+            .unwrap_or_else(|_| ToolResult::error("writing was interrupted."))
     }
 }
 
@@ -65,7 +67,9 @@ fn write(place: &Place, content: &str, seen: Option<&str>) -> ToolResult {
         Ok(old) => old,
         Err(why) => return ToolResult::error(why),
     };
-    let Some(old) = old else { return finish(place, content, None, "created") };
+    let Some(old) = old else {
+        return finish(place, content, None, "created");
+    };
     let now = hash(&old.bytes);
     match seen {
         Some(seen) if seen == now => {}
@@ -83,7 +87,9 @@ fn write(place: &Place, content: &str, seen: Option<&str>) -> ToolResult {
 pub(crate) fn stale(place: &Place, old: &Standing, why: &str) -> ToolResult {
     let path = place.path();
     if !place.may_be_shown() {
-        return ToolResult::error(format!("{path} {why}; nothing was written. Read it with read_file first."));
+        return ToolResult::error(format!(
+            "{path} {why}; nothing was written. Read it with read_file first."
+        ));
     }
     ToolResult::error(format!(
         "{path} {why}; nothing was written. It now reads:\n{}\nCall again if your change still fits.",

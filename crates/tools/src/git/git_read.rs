@@ -104,15 +104,24 @@ impl TypedTool for GitRead {
                 count: arguments.count.unwrap_or(20).clamp(1, MOST_COMMITS),
             },
             Op::Diff if arguments.to.is_some() && arguments.staged => {
-                return Err(BadArguments("`to` and `staged` both name the newer side: give one of them.".to_owned()));
+                return Err(BadArguments(
+                    "`to` and `staged` both name the newer side: give one of them.".to_owned(),
+                ));
             }
             Op::Diff => Read::Diff {
-                from: if arguments.to.is_some() { Some(need(arguments.from, "from")?) } else { arguments.from },
+                from: if arguments.to.is_some() {
+                    Some(need(arguments.from, "from")?)
+                } else {
+                    arguments.from
+                },
                 to: arguments.to,
                 staged: arguments.staged,
                 paths,
             },
-            Op::Show => Read::Show { revision: arguments.revision.take().unwrap_or_else(|| "HEAD".to_owned()), path },
+            Op::Show => Read::Show {
+                revision: arguments.revision.take().unwrap_or_else(|| "HEAD".to_owned()),
+                path,
+            },
             Op::Blame => Read::Blame {
                 path: path.ok_or_else(|| {
                     BadArguments(r#"blame needs `path`. Example: {"op": "blame", "path": "src/main.rs"}"#.to_owned())
@@ -126,7 +135,13 @@ impl TypedTool for GitRead {
             },
         };
         let makes_patch = matches!(question, Read::Diff { .. } | Read::Show { path: None, .. });
-        Ok((call, Ready { question, omitting: makes_patch && !secret }))
+        Ok((
+            call,
+            Ready {
+                question,
+                omitting: makes_patch && !secret,
+            },
+        ))
     }
 
     async fn act(ready: Ready, around: Around<'_>) -> ToolResult {
@@ -138,16 +153,26 @@ impl TypedTool for GitRead {
             Ok(answer) => answer,
             Err(error) => return ToolResult::error(format!("git_read: {error}.")),
         };
-        let (mut text, omitted) =
-            if ready.omitting { without_secrets(&answer.text) } else { (answer.text, 0) };
+        let (mut text, omitted) = if ready.omitting {
+            without_secrets(&answer.text)
+        } else {
+            (answer.text, 0)
+        };
         if text.trim().is_empty() && omitted == 0 {
             "[empty: nothing to show]".clone_into(&mut text);
         }
         if omitted > 0 {
-            let _ = write!(text, "\n[{omitted} files that look like secrets are left out; name one in `paths` to ask for it]");
+            let _ = write!(
+                text,
+                "\n[{omitted} files that look like secrets are left out; name one in `paths` to ask for it]"
+            );
         }
         if answer.dropped > 0 {
-            let _ = write!(text, "\n[{} more bytes; narrow the question with paths or count]", answer.dropped);
+            let _ = write!(
+                text,
+                "\n[{} more bytes; narrow the question with paths or count]",
+                answer.dropped
+            );
         }
         ToolResult::text(text)
     }
@@ -180,8 +205,13 @@ fn only_its_own(arguments: &Arguments) -> Result<(), BadArguments> {
         ("start_line", arguments.start_line.is_some(), &[Blame]),
         ("end_line", arguments.end_line.is_some(), &[Blame]),
     ];
-    match uses.iter().find(|(_, given, ops)| *given && !ops.contains(&arguments.op)) {
-        Some((name, _, _)) => Err(BadArguments(format!("`{name}` means nothing to this op; leave it out."))),
+    match uses
+        .iter()
+        .find(|(_, given, ops)| *given && !ops.contains(&arguments.op))
+    {
+        Some((name, _, _)) => Err(BadArguments(format!(
+            "`{name}` means nothing to this op; leave it out."
+        ))),
         None => Ok(()),
     }
 }

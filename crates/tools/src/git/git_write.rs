@@ -37,7 +37,10 @@ pub(crate) struct Arguments {
 
 pub(crate) enum Ready {
     Stage(Vec<PathBuf>),
-    Commit { message: String, paths: Option<Vec<PathBuf>> },
+    Commit {
+        message: String,
+        paths: Option<Vec<PathBuf>>,
+    },
 }
 
 pub(crate) struct GitWrite;
@@ -49,11 +52,7 @@ impl TypedTool for GitWrite {
     type Arguments = Arguments;
     type Ready = Ready;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        scope: &Scope,
-    ) -> Result<(ProposedCall, Ready), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, scope: &Scope) -> Result<(ProposedCall, Ready), BadArguments> {
         let asked = arguments.paths.as_deref().unwrap_or_default();
         let (call, paths, _) = judged(asked, call.with_effect(Effect::GitCommit), scope)?;
         let fault = |what: &str| Err(BadArguments(format!("{what}. Example: {}", Self::EXAMPLE)));
@@ -61,9 +60,10 @@ impl TypedTool for GitWrite {
             (Op::Stage, Some(_)) => return fault("stage takes no `message`"),
             (Op::Stage, None) if paths.is_empty() => return fault("stage needs `paths`"),
             (Op::Stage, None) => Ready::Stage(paths),
-            (Op::Commit, Some(message)) if !message.trim().is_empty() => {
-                Ready::Commit { message, paths: (!paths.is_empty()).then_some(paths) }
-            }
+            (Op::Commit, Some(message)) if !message.trim().is_empty() => Ready::Commit {
+                message,
+                paths: (!paths.is_empty()).then_some(paths),
+            },
             (Op::Commit, _) => return fault("commit needs a `message`"),
         };
         Ok((call, ready))
@@ -88,7 +88,11 @@ async fn change(ready: Ready, scope: &Scope) -> Result<ToolResult, RepoError> {
             Ok(ToolResult::text(match staged.len() {
                 0 => "Nothing to stage: the index already has these as they are.".to_owned(),
                 count => {
-                    let named: Vec<_> = staged.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+                    let named: Vec<_> = staged
+                        .iter()
+                        .take(NAMED)
+                        .map(|path| path.display().to_string())
+                        .collect();
                     format!("Staged {count} files:\n{}", named.join("\n"))
                 }
             }))

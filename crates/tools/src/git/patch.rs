@@ -41,9 +41,16 @@ fn unquoted(text: &str) -> String {
             bytes.push(*first);
             continue;
         }
-        let digits: Vec<u8> = after.iter().take(3).copied().take_while(|byte| (b'0'..=b'7').contains(byte)).collect();
+        let digits: Vec<u8> = after
+            .iter()
+            .take(3)
+            .copied()
+            .take_while(|byte| (b'0'..=b'7').contains(byte))
+            .collect();
         if digits.len() == 3 {
-            let value = digits.iter().fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
+            let value = digits
+                .iter()
+                .fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
             bytes.push(u8::try_from(value).unwrap_or(b'?'));
             rest = after.get(3..).unwrap_or_default();
         } else if let Some((escaped, after)) = after.split_first() {

@@ -20,7 +20,11 @@ pub(super) fn judged(
     let mut secret = false;
     for path in asked {
         let relative = beneath(path, scope)?;
-        let shown = if relative.as_os_str().is_empty() { ".".to_owned() } else { relative.to_string_lossy().into_owned() };
+        let shown = if relative.as_os_str().is_empty() {
+            ".".to_owned()
+        } else {
+            relative.to_string_lossy().into_owned()
+        };
         if secret_shaped(&shown) {
             secret = true;
             call = call.with_effect(Effect::SecretAccess);
@@ -32,11 +36,15 @@ pub(super) fn judged(
 }
 
 fn beneath(asked: &str, scope: &Scope) -> Result<PathBuf, BadArguments> {
-    let refused =
-        |why: &str| BadArguments(format!("{asked:?} {why}; give paths beneath the project. Example: src/main.rs"));
+    let refused = |why: &str| {
+        BadArguments(format!(
+            "{asked:?} {why}; give paths beneath the project. Example: src/main.rs"
+        ))
+    };
     let path = Path::new(asked);
     let path = if path.is_absolute() {
-        path.strip_prefix(&scope.worktree).map_err(|_| refused("lies outside the project"))?
+        path.strip_prefix(&scope.worktree)
+            .map_err(|_| refused("lies outside the project"))?
     } else {
         path
     };
@@ -57,7 +65,14 @@ fn beneath(asked: &str, scope: &Scope) -> Result<PathBuf, BadArguments> {
 
 /// The run's worktree may be a folder within the repository's.
 fn in_repository(relative: &Path, scope: &Scope) -> PathBuf {
-    let top = scope.checkout.as_ref().and_then(|checkout| scope.worktree.strip_prefix(&checkout.worktree).ok());
+    let top = scope
+        .checkout
+        .as_ref()
+        .and_then(|checkout| scope.worktree.strip_prefix(&checkout.worktree).ok());
     let path = top.map_or_else(|| relative.to_owned(), |top| top.join(relative));
-    if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
+    if path.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        path
+    }
 }

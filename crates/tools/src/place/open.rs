@@ -24,7 +24,10 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn of(stat: &Stat) -> Identity {
-        Identity { device: stat.st_dev, number: stat.st_ino }
+        Identity {
+            device: stat.st_dev,
+            number: stat.st_ino,
+        }
     }
 
     pub(crate) fn held(node: impl AsFd) -> Result<Identity, Errno> {
@@ -44,12 +47,23 @@ pub(crate) fn hold_folder_beneath(root: BorrowedFd<'_>, path: &Path) -> Result<O
 
 /// Holds a folder anywhere, for a write outside of every root. No magic link is followed.
 pub(crate) fn hold_folder_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
-    openat2(CWD, path, HELD | OFlags::DIRECTORY, Mode::empty(), ResolveFlags::NO_MAGICLINKS)
+    openat2(
+        CWD,
+        path,
+        HELD | OFlags::DIRECTORY,
+        Mode::empty(),
+        ResolveFlags::NO_MAGICLINKS,
+    )
 }
 
 /// Holds one entry of a folder as it is: a link is held itself.
 pub(crate) fn hold_entry(folder: impl AsFd, name: &Path) -> Result<OwnedFd, Errno> {
-    beneath(folder.as_fd(), name, HELD | OFlags::NOFOLLOW, ResolveFlags::NO_MAGICLINKS)
+    beneath(
+        folder.as_fd(),
+        name,
+        HELD | OFlags::NOFOLLOW,
+        ResolveFlags::NO_MAGICLINKS,
+    )
 }
 
 /// Opens one entry of a folder for reading, following no link and waiting for no other end.
@@ -59,7 +73,11 @@ pub(crate) fn read_entry(folder: impl AsFd, name: &Path, kind: OFlags) -> Result
 }
 
 fn beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags, also: ResolveFlags) -> Result<OwnedFd, Errno> {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
     let mut answer = Err(Errno::AGAIN);
     for _ in 0..RACES {
         answer = openat2(folder, path, flags, Mode::empty(), ResolveFlags::BENEATH | also);

@@ -11,9 +11,7 @@ use modes::paths::{CREDENTIAL_STORES, START_UP_FILES, names_repository};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-use super::open::{
-    Identity, hold_entry, hold_folder_anywhere, hold_folder_beneath, hold_named, in_words, real_path,
-};
+use super::open::{Identity, hold_entry, hold_folder_anywhere, hold_folder_beneath, hold_named, in_words, real_path};
 use super::{Ground, Guard, Place, of_the_kernel, shown, spelled};
 use crate::scope::Scope;
 use crate::tool::BadArguments;
@@ -62,13 +60,26 @@ impl<'a> Roots<'a> {
             .hidden
             .iter()
             .map(|path| (path.clone(), Named::Hidden))
-            .chain(CREDENTIAL_STORES.iter().map(|store| (scope.home.join(store), Named::Credentials)))
-            .chain(START_UP_FILES.iter().map(|file| (scope.home.join(file), Named::StartUp)))
+            .chain(
+                CREDENTIAL_STORES
+                    .iter()
+                    .map(|store| (scope.home.join(store), Named::Credentials)),
+            )
+            .chain(
+                START_UP_FILES
+                    .iter()
+                    .map(|file| (scope.home.join(file), Named::StartUp)),
+            )
             .chain(repositories(scope).into_iter().map(|path| (path, Named::Repository)));
         for (path, what) in places {
             name(identity_of(&path), what);
         }
-        Ok(Roots { scope, worktree, scratch, named })
+        Ok(Roots {
+            scope,
+            worktree,
+            scratch,
+            named,
+        })
     }
 
     /// The worktree's handle.
@@ -79,7 +90,11 @@ impl<'a> Roots<'a> {
     /// What no walk ever goes into or shows: hidden folders and credentials.
     pub(crate) fn shut(&self) -> Vec<Identity> {
         let shut = |named: &Named| matches!(named, Named::Hidden | Named::Credentials);
-        self.named.iter().filter(|(_, named)| shut(named)).map(|(identity, _)| *identity).collect()
+        self.named
+            .iter()
+            .filter(|(_, named)| shut(named))
+            .map(|(identity, _)| *identity)
+            .collect()
     }
 
     /// Finds a place. Nothing is read; of what lies outside only the folder is held.
@@ -152,7 +167,10 @@ impl<'a> Roots<'a> {
     }
 
     fn hold_existing(&self, path: &Path) -> Result<OwnedFd, Errno> {
-        let beneath = match (path.strip_prefix(&self.scope.worktree), path.strip_prefix(&self.scope.scratch)) {
+        let beneath = match (
+            path.strip_prefix(&self.scope.worktree),
+            path.strip_prefix(&self.scope.scratch),
+        ) {
             (Ok(rest), _) => hold_folder_beneath(self.worktree.as_fd(), rest),
             (_, Ok(rest)) => match &self.scratch {
                 Some(scratch) => hold_folder_beneath(scratch.as_fd(), rest),
@@ -180,7 +198,9 @@ impl<'a> Roots<'a> {
             full.push(&name);
         }
         let itself = if missing.is_empty() {
-            hold_entry(&folder, Path::new(&name)).ok().and_then(|node| Identity::held(node).ok())
+            hold_entry(&folder, Path::new(&name))
+                .ok()
+                .and_then(|node| Identity::held(node).ok())
         } else {
             None
         };
@@ -195,12 +215,23 @@ impl<'a> Roots<'a> {
             Ground::Scratch | Ground::Outside => None,
         };
         let path = shown(&relative.unwrap_or(full));
-        Ok(Place { folder, missing, name, ground, guard, path, asked: asked.to_owned() })
+        Ok(Place {
+            folder,
+            missing,
+            name,
+            ground,
+            guard,
+            path,
+            asked: asked.to_owned(),
+        })
     }
 
     fn named(&self, identity: Identity) -> Option<Named> {
         // A root that is also one of the closed places was chosen by a person: the root is first.
-        self.named.iter().find(|(known, _)| *known == identity).map(|(_, what)| *what)
+        self.named
+            .iter()
+            .find(|(known, _)| *known == identity)
+            .map(|(_, what)| *what)
     }
 
     /// Goes up from a place; the nearest named folder decides.
@@ -215,7 +246,12 @@ impl<'a> Roots<'a> {
             if let Some(settled) = self.settles(here, &mut guard) {
                 return Ok((settled, guard));
             }
-            let higher = openat(&above, "..", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            let higher = openat(
+                &above,
+                "..",
+                OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )?;
             if Identity::held(&higher)? == here {
                 return Ok((Ground::Outside, guard));
             }
@@ -282,5 +318,7 @@ fn identity_of(path: &Path) -> Result<Identity, Errno> {
 /// The folders that hold the records of the run's repository.
 fn repositories(scope: &Scope) -> Vec<PathBuf> {
     let checkout = scope.checkout.as_ref();
-    checkout.map(|checkout| vec![checkout.git_dir.clone(), checkout.common_dir.clone()]).unwrap_or_default()
+    checkout
+        .map(|checkout| vec![checkout.git_dir.clone(), checkout.common_dir.clone()])
+        .unwrap_or_default()
 }

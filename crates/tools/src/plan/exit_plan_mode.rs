@@ -36,11 +36,19 @@ impl TypedTool for ExitPlanMode {
     }
 
     async fn act(summary: Option<String>, around: Around<'_>) -> ToolResult {
-        settled(around.desk.exit_plan_mode(around.call_id, summary).await.map(|request| match request {
-            ExitRequest::Pending { approval_id } => {
-                ToolResult::text(json!({"status": "pending", "approval_id": approval_id}).to_string())
-            }
-            ExitRequest::Granted => ToolResult::text(json!({"status": "granted"}).to_string()).then(Then::Exited),
-        }))
+        settled(
+            around
+                .desk
+                .exit_plan_mode(around.call_id, summary)
+                .await
+                .map(|request| match request {
+                    ExitRequest::Pending { approval_id } => {
+                        ToolResult::text(json!({"status": "pending", "approval_id": approval_id}).to_string())
+                    }
+                    ExitRequest::Granted => {
+                        ToolResult::text(json!({"status": "granted"}).to_string()).then(Then::Exited)
+                    }
+                }),
+        )
     }
 }

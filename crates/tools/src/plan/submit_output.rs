@@ -24,16 +24,13 @@ pub(crate) struct SubmitOutput;
 
 impl TypedTool for SubmitOutput {
     const NAME: &'static str = "submit_output";
-    const DESCRIPTION: &'static str = "Ends the step in progress and hands back its output. Use it when the step's acceptance is met.";
+    const DESCRIPTION: &'static str =
+        "Ends the step in progress and hands back its output. Use it when the step's acceptance is met.";
     const EXAMPLE: &'static str = r#"{"output": {"files": 3}, "evidence": "cargo test: 41 passed"}"#;
     type Arguments = Arguments;
     type Ready = Arguments;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        _: &Scope,
-    ) -> Result<(ProposedCall, Arguments), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, _: &Scope) -> Result<(ProposedCall, Arguments), BadArguments> {
         Ok((call, arguments))
     }
 

@@ -188,7 +188,10 @@ mod tests {
     #[test]
     fn an_unknown_field_of_a_step_is_named_with_its_place() {
         let arguments = serde_json::json!({"goal": "g", "nodes": [{"key": "a", "titel": "t"}]});
-        let refused = read::<Arguments>("submit_plan", SubmitPlan::EXAMPLE, &arguments).err().unwrap().0;
+        let refused = read::<Arguments>("submit_plan", SubmitPlan::EXAMPLE, &arguments)
+            .err()
+            .unwrap()
+            .0;
         assert!(refused.contains("nodes[0]") && refused.contains("titel"), "{refused}");
     }
 }

@@ -34,7 +34,12 @@ impl Report {
 
     /// Takes the lines of one file.
     pub(crate) fn of<'a>(&'a mut self, path: &'a str) -> Lines<'a> {
-        Lines { report: self, path, begun: false, matched: false }
+        Lines {
+            report: self,
+            path,
+            begun: false,
+            matched: false,
+        }
     }
 
     /// The text with what was left out.

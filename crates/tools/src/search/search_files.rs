@@ -63,11 +63,7 @@ impl TypedTool for SearchFiles {
     type Arguments = Arguments;
     type Ready = Ready;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        scope: &Scope,
-    ) -> Result<(ProposedCall, Ready), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, scope: &Scope) -> Result<(ProposedCall, Ready), BadArguments> {
         let matcher = RegexMatcherBuilder::new()
             .line_terminator(Some(b'\n'))
             .size_limit(LARGEST)
@@ -77,16 +73,28 @@ impl TypedTool for SearchFiles {
         let pattern = arguments.file_pattern.as_deref().map(Pattern::new).transpose()?;
         let context = arguments.context.unwrap_or(0);
         if context > MOST_CONTEXT {
-            return Err(BadArguments(format!("`context` is {context} and at most {MOST_CONTEXT} lines are shown.")));
+            return Err(BadArguments(format!(
+                "`context` is {context} and at most {MOST_CONTEXT} lines are shown."
+            )));
         }
         let (call, from) = begin(&arguments.path, call, scope)?;
-        Ok((call, Ready { from, matcher, pattern, context }))
+        Ok((
+            call,
+            Ready {
+                from,
+                matcher,
+                pattern,
+                context,
+            },
+        ))
     }
 
     async fn act(ready: Ready, around: Around<'_>) -> ToolResult {
         let cancel = around.scope.cancel.clone();
         let searched = tokio::task::spawn_blocking(move || search(ready, &|| cancel.is_cancelled()));
-        searched.await.unwrap_or_else(|_| ToolResult::error("searching was interrupted."))
+        searched
+            .await
+            .unwrap_or_else(|_| ToolResult::error("searching was interrupted."))
     }
 }
 
@@ -95,16 +103,33 @@ fn begin(path: &str, call: ProposedCall, scope: &Scope) -> Result<(ProposedCall,
     let place = roots.find(path)?;
     let in_worktree = place.in_worktree();
     let (call, held) = place.for_reading(call)?;
-    let Some(held) = held else { return Ok((call, From::Nowhere)) };
+    let Some(held) = held else {
+        return Ok((call, From::Nowhere));
+    };
     let call = held.guarding(call);
     match not_a_file(&held.stat) {
         None => Ok((call, From::File(held))),
         Some("a folder") => {
             let folder =
                 readable(&held.node).map_err(|error| BadArguments(format!("{} {}.", held.path, in_words(error))))?;
-            let worktree = if in_worktree { roots.worktree().try_clone().ok() } else { None };
-            let start = Start { folder, path: held.path, worktree, shut: roots.shut() };
-            Ok((call, From::Folder { start, secret: held.secret }))
+            let worktree = if in_worktree {
+                roots.worktree().try_clone().ok()
+            } else {
+                None
+            };
+            let start = Start {
+                folder,
+                path: held.path,
+                worktree,
+                shut: roots.shut(),
+            };
+            Ok((
+                call,
+                From::Folder {
+                    start,
+                    secret: held.secret,
+                },
+            ))
         }
         Some(kind) => Err(BadArguments(format!("{} is {kind}, not a file or folder.", held.path))),
     }
@@ -122,7 +147,10 @@ impl Pattern {
             .literal_separator(true)
             .build()
             .map_err(|error| BadArguments(format!("`file_pattern` cannot be used: {error}. Example: *.rs")))?;
-        Ok(Pattern { glob: glob.compile_matcher(), of_paths: text.contains('/') })
+        Ok(Pattern {
+            glob: glob.compile_matcher(),
+            of_paths: text.contains('/'),
+        })
     }
 
     fn takes(&self, path: &str, beneath: &str) -> bool {
@@ -135,7 +163,12 @@ impl Pattern {
 }
 
 fn search(ready: Ready, stopped: &dyn Fn() -> bool) -> ToolResult {
-    let Ready { from, matcher, pattern, context } = ready;
+    let Ready {
+        from,
+        matcher,
+        pattern,
+        context,
+    } = ready;
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
         .before_context(context)
@@ -161,7 +194,9 @@ fn search(ready: Ready, stopped: &dyn Fn() -> bool) -> ToolResult {
             let mut walk = Walk::new(start, true);
             while let Some(entry) = walk.next() {
                 let beneath = entry.beneath.to_string_lossy();
-                let wanted = pattern.as_ref().is_none_or(|pattern| pattern.takes(&entry.path, &beneath));
+                let wanted = pattern
+                    .as_ref()
+                    .is_none_or(|pattern| pattern.takes(&entry.path, &beneath));
                 if entry.kind != Kind::File || !wanted {
                     continue;
                 }
@@ -207,7 +242,10 @@ impl Skipped {
             ));
         }
         if self.unsearched > 0 {
-            remarks.push(format!("{} files or folders were too long or could not be read", self.unsearched));
+            remarks.push(format!(
+                "{} files or folders were too long or could not be read",
+                self.unsearched
+            ));
         }
         if self.cut {
             remarks.push(format!("the search ended after {MOST_ENTRIES} entries"));

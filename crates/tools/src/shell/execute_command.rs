@@ -55,16 +55,17 @@ impl TypedTool for ExecuteCommand {
     type Arguments = Arguments;
     type Ready = Ready;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        scope: &Scope,
-    ) -> Result<(ProposedCall, Ready), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, scope: &Scope) -> Result<(ProposedCall, Ready), BadArguments> {
         let line = arguments.command;
         if line.trim().is_empty() || line.contains('\0') {
-            return Err(BadArguments(format!("`command` is empty or holds a NUL. Example: {}", Self::EXAMPLE)));
+            return Err(BadArguments(format!(
+                "`command` is empty or holds a NUL. Example: {}",
+                Self::EXAMPLE
+            )));
         }
-        let time = arguments.timeout_s.map_or_else(|| usual(&line), |seconds| Duration::from_secs(seconds.get()));
+        let time = arguments
+            .timeout_s
+            .map_or_else(|| usual(&line), |seconds| Duration::from_secs(seconds.get()));
         if time > LONGEST {
             return Err(BadArguments(format!(
                 "`timeout_s` is {} and at most {} are given; split the work.",
@@ -89,7 +90,11 @@ impl TypedTool for ExecuteCommand {
         places.sealed = scope.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
         let mut process = Spawn::new(Program::Shell(format!("{TOGETHER}{}", ready.line)), ready.folder);
         process.environment.push((MARKER.to_owned(), scope.run_id.clone()));
-        process.limits = Limits { wall_time: ready.time, output_bytes: KEPT, keep: Keep::Tail };
+        process.limits = Limits {
+            wall_time: ready.time,
+            output_bytes: KEPT,
+            keep: Keep::Tail,
+        };
         let running = match spawn(walls, scope.containment, &places, process) {
             Ok(running) => running,
             Err(error) => return ToolResult::error(format!("the command was not started: {error}.")),
@@ -127,14 +132,22 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
     let mut output = finished.stdout.bytes.clone();
     // Only what bash says about a line it cannot read comes this way.
     output.extend(&finished.stderr.bytes);
-    let tail = tail(&output, finished.stdout.dropped + finished.stderr.dropped, &scope.scratch);
+    let tail = tail(
+        &output,
+        finished.stdout.dropped + finished.stderr.dropped,
+        &scope.scratch,
+    );
     let mut parts = Vec::new();
     if let Some(remark) = tail.remark {
         parts.push(format!("[{remark}]"));
     }
     let failed = finished.timed_out || finished.exit != Some(0);
     let hints = if failed { hints(&tail.text) } else { Vec::new() };
-    parts.push(if tail.text.trim().is_empty() { "[no output]".to_owned() } else { tail.text.trim_end().to_owned() });
+    parts.push(if tail.text.trim().is_empty() {
+        "[no output]".to_owned()
+    } else {
+        tail.text.trim_end().to_owned()
+    });
     parts.push(match finished.exit {
         _ if finished.timed_out => format!(
             "[ended after {} s, its time limit; give a longer timeout_s, at most {}]",
@@ -147,9 +160,16 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
     parts.extend(hints.into_iter().map(|hint| format!("[hint: {hint}]")));
     parts.extend(finished.violations.iter().map(|violation| match violation {
         Violation::GitCreated { path, .. } => {
-            format!("[{} was made and moved away: a run makes no repositories]", path.display())
+            format!(
+                "[{} was made and moved away: a run makes no repositories]",
+                path.display()
+            )
         }
     }));
     let text = parts.join("\n");
-    if failed { ToolResult::error(text) } else { ToolResult::text(text) }
+    if failed {
+        ToolResult::error(text)
+    } else {
+        ToolResult::text(text)
+    }
 }

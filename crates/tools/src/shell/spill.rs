@@ -22,13 +22,24 @@ pub(super) struct Tail {
 /// Keeps the end of an output; `dropped` bytes before it are lost already.
 pub(super) fn tail(output: &[u8], dropped: u64, scratch: &Path) -> Tail {
     if output.len() <= SHOWN && dropped == 0 {
-        return Tail { text: String::from_utf8_lossy(output).into_owned(), remark: None };
+        return Tail {
+            text: String::from_utf8_lossy(output).into_owned(),
+            remark: None,
+        };
     }
     let end = output.get(output.len().saturating_sub(SHOWN)..).unwrap_or_default();
     // Begin with a whole line, where there is one.
-    let begin = end.iter().position(|byte| *byte == b'\n').filter(|at| *at < SHOWN / 2).map_or(0, |at| at + 1);
+    let begin = end
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .filter(|at| *at < SHOWN / 2)
+        .map_or(0, |at| at + 1);
     let shown = end.get(begin..).unwrap_or_default();
-    let lost = if dropped > 0 { format!(" (its first {dropped} bytes are lost)") } else { String::new() };
+    let lost = if dropped > 0 {
+        format!(" (its first {dropped} bytes are lost)")
+    } else {
+        String::new()
+    };
     let remark = match spill(output, scratch) {
         Ok(path) => format!(
             "the last {} of {} bytes are shown; read_file shows all{lost}: {}",
@@ -36,9 +47,15 @@ pub(super) fn tail(output: &[u8], dropped: u64, scratch: &Path) -> Tail {
             output.len() as u64 + dropped,
             path.display()
         ),
-        Err(error) => format!("the last {} bytes are shown; the rest could not be kept: {error}", shown.len()),
+        Err(error) => format!(
+            "the last {} bytes are shown; the rest could not be kept: {error}",
+            shown.len()
+        ),
     };
-    Tail { text: String::from_utf8_lossy(shown).into_owned(), remark: Some(remark) }
+    Tail {
+        text: String::from_utf8_lossy(shown).into_owned(),
+        remark: Some(remark),
+    }
 }
 
 fn spill(output: &[u8], scratch: &Path) -> std::io::Result<PathBuf> {
@@ -75,7 +92,10 @@ mod tests {
         assert!(first.text.len() <= SHOWN && first.text.ends_with("\n9999\n"));
         let remark = first.remark.unwrap();
         let path = scratch.path().join("output/command-1.txt");
-        assert!(remark.contains("first 7 bytes are lost") && remark.ends_with(path.to_str().unwrap()), "{remark}");
+        assert!(
+            remark.contains("first 7 bytes are lost") && remark.ends_with(path.to_str().unwrap()),
+            "{remark}"
+        );
         assert_eq!(fs::read_to_string(path).unwrap(), output);
         tail(output.as_bytes(), 0, scratch.path());
         assert!(scratch.path().join("output/command-2.txt").is_file());

@@ -49,7 +49,12 @@ impl TypedTool for AskUser {
         call: ProposedCall,
         _: &Scope,
     ) -> Result<(ProposedCall, UserQuestion), BadArguments> {
-        let Arguments { question, options, multi_select, allow_freeform } = arguments;
+        let Arguments {
+            question,
+            options,
+            multi_select,
+            allow_freeform,
+        } = arguments;
         let allow_freeform = allow_freeform.unwrap_or(true);
         let refused = if question.trim().is_empty() {
             "`question` is empty"
@@ -64,19 +69,33 @@ impl TypedTool for AskUser {
                 .into_iter()
                 .map(|OptionArgument { label, description }| QuestionOption { label, description })
                 .collect();
-            return Ok((call, UserQuestion { question, options, multi_select, allow_freeform }));
+            return Ok((
+                call,
+                UserQuestion {
+                    question,
+                    options,
+                    multi_select,
+                    allow_freeform,
+                },
+            ));
         };
         Err(BadArguments(format!("{refused}. Example: {}", Self::EXAMPLE)))
     }
 
     async fn act(question: UserQuestion, around: Around<'_>) -> ToolResult {
-        settled(around.desk.ask_user(around.call_id, question).await.map(|said| match said {
-            Said::Waits => ToolResult::text("The question is with the person.").then(Then::Waits),
-            Said::Shown => ToolResult::text("The question is shown; nobody waits for an answer."),
-            Said::NobodyHere => {
-                ToolResult::text("Nobody is here to answer. State the assumption you make and go on.")
-            }
-            Said::Ended => ToolResult::text("The run ends here.").then(Then::Declined),
-        }))
+        settled(
+            around
+                .desk
+                .ask_user(around.call_id, question)
+                .await
+                .map(|said| match said {
+                    Said::Waits => ToolResult::text("The question is with the person.").then(Then::Waits),
+                    Said::Shown => ToolResult::text("The question is shown; nobody waits for an answer."),
+                    Said::NobodyHere => {
+                        ToolResult::text("Nobody is here to answer. State the assumption you make and go on.")
+                    }
+                    Said::Ended => ToolResult::text("The run ends here.").then(Then::Declined),
+                }),
+        )
     }
 }

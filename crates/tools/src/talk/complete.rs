@@ -23,16 +23,13 @@ pub(crate) struct AttemptCompletion;
 
 impl TypedTool for AttemptCompletion {
     const NAME: &'static str = "attempt_completion";
-    const DESCRIPTION: &'static str = "Ends the run with its result. Use it once, when everything asked for is done and checked.";
+    const DESCRIPTION: &'static str =
+        "Ends the run with its result. Use it once, when everything asked for is done and checked.";
     const EXAMPLE: &'static str = r#"{"result": "Fixed the rounding in src/price.rs; all 41 tests pass."}"#;
     type Arguments = Arguments;
     type Ready = Arguments;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        _: &Scope,
-    ) -> Result<(ProposedCall, Arguments), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, _: &Scope) -> Result<(ProposedCall, Arguments), BadArguments> {
         if arguments.result.trim().is_empty() {
             return Err(BadArguments(format!("`result` is empty. Example: {}", Self::EXAMPLE)));
         }

@@ -43,7 +43,13 @@ impl TypedTool for PlanModeRespond {
         call: ProposedCall,
         _: &Scope,
     ) -> Result<(ProposedCall, Self::Ready), BadArguments> {
-        let Arguments { response, options, needs_more_exploration, no_plan_needed, task_progress } = arguments;
+        let Arguments {
+            response,
+            options,
+            needs_more_exploration,
+            no_plan_needed,
+            task_progress,
+        } = arguments;
         if response.trim().is_empty() {
             return Err(BadArguments(format!("`response` is empty. Example: {}", Self::EXAMPLE)));
         }
@@ -52,7 +58,12 @@ impl TypedTool for PlanModeRespond {
                 "`needs_more_exploration` goes on and `no_plan_needed` ends the run: set one of them.".to_owned(),
             ));
         }
-        let reply = PlanReply { response, options, needs_more_exploration, no_plan_needed };
+        let reply = PlanReply {
+            response,
+            options,
+            needs_more_exploration,
+            no_plan_needed,
+        };
         Ok((call, (reply, task_progress)))
     }
 

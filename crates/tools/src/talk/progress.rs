@@ -28,18 +28,20 @@ impl TypedTool for ActModeRespond {
     type Arguments = Arguments;
     type Ready = Arguments;
 
-    fn prepare(
-        arguments: Arguments,
-        call: ProposedCall,
-        _: &Scope,
-    ) -> Result<(ProposedCall, Arguments), BadArguments> {
+    fn prepare(arguments: Arguments, call: ProposedCall, _: &Scope) -> Result<(ProposedCall, Arguments), BadArguments> {
         if arguments.response.trim().is_empty() {
             return Err(BadArguments(format!("`response` is empty. Example: {}", Self::EXAMPLE)));
         }
         Ok((call, arguments))
     }
 
-    async fn act(Arguments { response, task_progress }: Arguments, around: Around<'_>) -> ToolResult {
+    async fn act(
+        Arguments {
+            response,
+            task_progress,
+        }: Arguments,
+        around: Around<'_>,
+    ) -> ToolResult {
         let noted = around.desk.progress(around.call_id, response).await;
         if noted.is_ok() {
             note_progress(task_progress.as_deref(), around).await;

@@ -5,9 +5,7 @@ use std::sync::Mutex;
 
 use futures_util::future::{BoxFuture, FutureExt, ready};
 use serde_json::Value;
-use stance_tools::{
-    Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Said, TodoItem, UserQuestion,
-};
+use stance_tools::{Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Said, TodoItem, UserQuestion};
 use work::plan::PlanDraft;
 
 #[derive(Default)]
@@ -28,7 +26,12 @@ pub(crate) struct FakeDesk {
 }
 
 impl FakeDesk {
-    fn answer<'a, T: Send + 'a>(&'a self, call_id: &str, what: &str, answer: T) -> BoxFuture<'a, Result<T, DeskRefusal>> {
+    fn answer<'a, T: Send + 'a>(
+        &'a self,
+        call_id: &str,
+        what: &str,
+        answer: T,
+    ) -> BoxFuture<'a, Result<T, DeskRefusal>> {
         self.heard.lock().unwrap().push(format!("{call_id} {what}"));
         match self.refusal.lock().unwrap().clone() {
             Some(why) => ready(Err(DeskRefusal(why))).boxed(),
@@ -75,7 +78,9 @@ impl Desk for FakeDesk {
         let request = if *self.granted.lock().unwrap() {
             ExitRequest::Granted
         } else {
-            ExitRequest::Pending { approval_id: "a1".into() }
+            ExitRequest::Pending {
+                approval_id: "a1".into(),
+            }
         };
         self.answer(call_id, "exit", request)
     }

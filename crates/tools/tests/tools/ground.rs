@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use modes::{
-    Approver, Autonomy, EffectSet, Judged, Layer, Mode, ProposedCall, Role, RunRecipe, RunSpec, Target,
-    WallsStanding, descriptor, judge, run_spec,
+    Approver, Autonomy, EffectSet, Judged, Layer, Mode, ProposedCall, Role, RunRecipe, RunSpec, Target, WallsStanding,
+    descriptor, judge, run_spec,
 };
 use sandbox::{Toolchains, Walls};
 use serde_json::Value;
@@ -114,7 +114,15 @@ impl Ground {
             cancel: CancellationToken::new(),
         };
         fs::create_dir_all(scope.scratch.join("tmp")).unwrap();
-        Ground { folder, tree, outside, scope, desk: FakeDesk::default(), tools, spec }
+        Ground {
+            folder,
+            tree,
+            outside,
+            scope,
+            desk: FakeDesk::default(),
+            tools,
+            spec,
+        }
     }
 
     /// With the real walls of this machine.
@@ -145,7 +153,11 @@ impl Ground {
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .output()
             .unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -169,7 +181,11 @@ impl Ground {
 
     pub(crate) fn propose(&self, tool: &str, arguments: Value) -> Result<ProposedCall, BadArguments> {
         let descriptor = descriptor(tool).unwrap();
-        let incoming = Incoming { descriptor, call_id: "call-1".into(), arguments };
+        let incoming = Incoming {
+            descriptor,
+            call_id: "call-1".into(),
+            arguments,
+        };
         self.tools.find(descriptor).unwrap().propose(incoming, &self.scope)
     }
 
@@ -191,9 +207,14 @@ impl Ground {
     pub(crate) async fn settle(&self, call: ProposedCall) -> Came {
         match judge(&self.spec, call, None) {
             Judged::Refusal(refusal) => Came::Refused(refusal.layer, refusal.reason),
-            Judged::Question(question) => {
-                Came::Asked(question.asks.into_iter().map(|ask| ask.what).collect::<Vec<_>>().join("; "))
-            }
+            Judged::Question(question) => Came::Asked(
+                question
+                    .asks
+                    .into_iter()
+                    .map(|ask| ask.what)
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            ),
             Judged::Permit(permit) => {
                 let tool = self.tools.find(permit.tool()).unwrap();
                 let result = tool.execute(permit, &self.scope, &self.desk).await;
@@ -209,11 +230,20 @@ impl Ground {
         let mut open = vec![folder.to_owned()];
         while let Some(path) = open.pop() {
             let metadata = path.symlink_metadata().unwrap();
-            let content = if metadata.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            let content = if metadata.is_file() {
+                fs::read(&path).unwrap()
+            } else {
+                Vec::new()
+            };
             if metadata.is_dir() {
                 open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
             }
-            let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
+            let times = (
+                metadata.mtime(),
+                metadata.mtime_nsec(),
+                metadata.ctime(),
+                metadata.ctime_nsec(),
+            );
             picture.insert(path, (metadata.mode(), times.0, times.1, times.2, times.3, content));
         }
         picture

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::ground::{Came, Ground};
 
-const CALLS: usize = 1500;
+const CALLS: usize = 900;
 
 struct Swapping<'a> {
     stop: &'a AtomicBool,
@@ -98,10 +98,14 @@ fn a_swapped_folder_never_lets_a_write_out() {
     });
     assert_eq!(Ground::picture(&ground.outside), before);
     // The folder and the link stand still now; the count of what was written is in the folder.
-    let folder = ["d", "swapped"].map(|name| ground.tree.join(name)).into_iter().find(|path| {
-        !path.symlink_metadata().unwrap().is_symlink()
-    });
-    let files = Ground::picture(&folder.unwrap()).into_iter().filter(|(_, facts)| facts.5 == b"inside\n").count();
+    let folder = ["d", "swapped"]
+        .map(|name| ground.tree.join(name))
+        .into_iter()
+        .find(|path| !path.symlink_metadata().unwrap().is_symlink());
+    let files = Ground::picture(&folder.unwrap())
+        .into_iter()
+        .filter(|(_, facts)| facts.5 == b"inside\n")
+        .count();
     assert_eq!(files, written);
     assert!(written > 0);
 }
@@ -112,13 +116,26 @@ fn a_proposal_acts_where_it_was_judged_whatever_happened_since() {
     let runtime = runtime();
     let before = Ground::picture(&ground.outside);
     let read = ground.propose("read_file", json!({"path": "d/secret.txt"})).unwrap();
-    let write = ground.propose("write_to_file", json!({"path": "d/new.txt", "content": "x\n"})).unwrap();
-    let search = ground.propose("search_files", json!({"path": "d", "regex": "content"})).unwrap();
+    let write = ground
+        .propose("write_to_file", json!({"path": "d/new.txt", "content": "x\n"}))
+        .unwrap();
+    let search = ground
+        .propose("search_files", json!({"path": "d", "regex": "content"}))
+        .unwrap();
     swap(&ground.tree.join("d"), &ground.tree.join("swapped"));
     assert_eq!(runtime.block_on(ground.settle(read)).good(), "    1\tinside content\n");
     assert!(runtime.block_on(ground.settle(write)).good().contains("created"));
-    assert!(runtime.block_on(ground.settle(search)).good().contains("inside content"));
-    assert_eq!(ground.read("swapped/new.txt"), "x\n", "the folder moved, and the write with it");
+    assert!(
+        runtime
+            .block_on(ground.settle(search))
+            .good()
+            .contains("inside content")
+    );
+    assert_eq!(
+        ground.read("swapped/new.txt"),
+        "x\n",
+        "the folder moved, and the write with it"
+    );
     assert_eq!(Ground::picture(&ground.outside), before);
 }
 
@@ -137,10 +154,17 @@ fn a_swapped_file_never_lets_a_call_out() {
                 ("search_files", json!({"path": ".", "regex": "content"}))
             };
             if let Came::Done(result) = runtime.block_on(ground.call(tool, arguments)) {
-                assert!(!result.words().contains("outside content"), "{tool}: {}", result.words());
+                assert!(
+                    !result.words().contains("outside content"),
+                    "{tool}: {}",
+                    result.words()
+                );
             }
         }
     });
     assert_eq!(Ground::picture(&ground.outside), before);
-    assert_eq!(fs::read_to_string(ground.outside.join("secret.txt")).unwrap(), "outside content\n");
+    assert_eq!(
+        fs::read_to_string(ground.outside.join("secret.txt")).unwrap(),
+        "outside content\n"
+    );
 }

@@ -13,14 +13,31 @@ async fn text_is_numbered_and_a_window_goes_on() {
     ground.write("a.txt", lines.join("\n"));
     let first = ground.call("read_file", json!({"path": "a.txt"})).await.good();
     assert!(first.starts_with("    1\tline 1\n"));
-    assert!(first.ends_with("[lines 1 to 1000 of 1500; go on with start_line 1001]"), "{first}");
-    let rest = ground.call("read_file", json!({"path": "./a.txt", "start_line": 1001})).await.good();
+    assert!(
+        first.ends_with("[lines 1 to 1000 of 1500; go on with start_line 1001]"),
+        "{first}"
+    );
+    let rest = ground
+        .call("read_file", json!({"path": "./a.txt", "start_line": 1001}))
+        .await
+        .good();
     assert!(rest.contains(" 1500\tline 1500"));
-    let part = ground.call("read_file", json!({"path": ground.tree.join("a.txt"), "start_line": 3, "end_line": 4})).await;
+    let part = ground
+        .call(
+            "read_file",
+            json!({"path": ground.tree.join("a.txt"), "start_line": 3, "end_line": 4}),
+        )
+        .await;
     assert_eq!(part.good(), "    3\tline 3\n    4\tline 4\n[lines 3 to 4 of 1500]");
-    let backwards = ground.call("read_file", json!({"path": "a.txt", "start_line": 4, "end_line": 3})).await.fault();
+    let backwards = ground
+        .call("read_file", json!({"path": "a.txt", "start_line": 4, "end_line": 3}))
+        .await
+        .fault();
     assert!(backwards.contains("end_line"), "{backwards}");
-    let zero = ground.call("read_file", json!({"path": "a.txt", "start_line": 0})).await.fault();
+    let zero = ground
+        .call("read_file", json!({"path": "a.txt", "start_line": 0}))
+        .await
+        .fault();
     assert!(zero.contains("`start_line`"), "{zero}");
 }
 
@@ -32,13 +49,22 @@ async fn what_is_no_plain_text_is_told_or_shown_for_what_it_is() {
     ground.write("latin.txt", b"caf\xe9\n");
     ground.write("bom.txt", b"\xef\xbb\xbfone\n");
     let image = ground.call("read_file", json!({"path": "p.bin"})).await.result();
-    assert!(matches!(&image.content[1], Content::Image { media_type, data }
-        if media_type == "image/png" && data == "iVBORw0KGgoAAHJlc3Q="), "{image:?}");
+    assert!(
+        matches!(&image.content[1], Content::Image { media_type, data }
+        if media_type == "image/png" && data == "iVBORw0KGgoAAHJlc3Q="),
+        "{image:?}"
+    );
     let binary = ground.call("read_file", json!({"path": "data.png"})).await.good();
     assert!(binary.contains("binary file of 6 bytes"), "{binary}");
     let latin = ground.call("read_file", json!({"path": "latin.txt"})).await.good();
-    assert!(latin.contains("caf\u{fffd}") && latin.contains("not valid UTF-8 from byte 3"), "{latin}");
-    assert_eq!(ground.call("read_file", json!({"path": "bom.txt"})).await.good(), "    1\tone\n");
+    assert!(
+        latin.contains("caf\u{fffd}") && latin.contains("not valid UTF-8 from byte 3"),
+        "{latin}"
+    );
+    assert_eq!(
+        ground.call("read_file", json!({"path": "bom.txt"})).await.good(),
+        "    1\tone\n"
+    );
     ground.write("long.txt", vec![b'x'; 10 * 1024 * 1024 + 1]);
     let long = ground.call("read_file", json!({"path": "long.txt"})).await.fault();
     assert!(long.contains("longer than 10 MiB"), "{long}");
@@ -55,7 +81,10 @@ async fn what_was_seen_is_recorded_by_its_content() {
     let result = ground.call("read_file", json!({"path": "sub/../a.txt"})).await;
     assert!(matches!(result, crate::ground::Came::Bad(_)), "sub does not exist");
     let result = ground.call("read_file", json!({"path": "./a.txt"})).await.result();
-    assert_eq!(result.seen.get("a.txt"), Some(&blake3::hash(b"one\n").to_hex().to_string()));
+    assert_eq!(
+        result.seen.get("a.txt"),
+        Some(&blake3::hash(b"one\n").to_hex().to_string())
+    );
 }
 
 #[test]
@@ -80,7 +109,16 @@ fn a_secret_is_told_by_the_name_asked_and_by_the_name_found() {
 #[tokio::test]
 async fn a_listing_honours_ignore_files_and_shows_no_repository() {
     let ground = Ground::new();
-    for file in [".git/config", "src/a.rs", "src/deep/b.rs", "target/x", "src/.gitignore", "src/kept.log", "src/other.log", ".github/w.yml"] {
+    for file in [
+        ".git/config",
+        "src/a.rs",
+        "src/deep/b.rs",
+        "target/x",
+        "src/.gitignore",
+        "src/kept.log",
+        "src/other.log",
+        ".github/w.yml",
+    ] {
         ground.write(file, "x");
     }
     ground.write(".gitignore", "/target\n*.log\n");
@@ -88,13 +126,19 @@ async fn a_listing_honours_ignore_files_and_shows_no_repository() {
     ground.link("src/out", "/etc");
     let flat = ground.call("list_files", json!({"path": "."})).await.good();
     assert_eq!(flat, ".github/\n.gitignore\nsrc/");
-    let deep = ground.call("list_files", json!({"path": ".", "recursive": true})).await.good();
+    let deep = ground
+        .call("list_files", json!({"path": ".", "recursive": true}))
+        .await
+        .good();
     assert_eq!(
         deep,
         ".github/\n.gitignore\nsrc/\n.github/w.yml\nsrc/.gitignore\nsrc/a.rs\nsrc/deep/\nsrc/kept.log\nsrc/out (link)"
     );
     let beneath = ground.call("list_files", json!({"path": "src/deep"})).await.good();
-    assert_eq!(beneath, "[nothing here that is not ignored]", "the rules above a folder hold in it");
+    assert_eq!(
+        beneath, "[nothing here that is not ignored]",
+        "the rules above a folder hold in it"
+    );
     let asked = ground.call("list_files", json!({"path": "target"})).await.good();
     assert_eq!(asked, "target/x", "an ignored folder can be asked for");
     let file = ground.call("list_files", json!({"path": "src/a.rs"})).await.fault();
@@ -109,7 +153,10 @@ async fn a_long_listing_says_how_many_more() {
     }
     let listed = ground.call("list_files", json!({"path": "many"})).await.good();
     assert_eq!(listed.lines().count(), 201);
-    assert!(listed.starts_with("many/000\n") && listed.ends_with("[50 more; list a folder beneath]"), "{listed}");
+    assert!(
+        listed.starts_with("many/000\n") && listed.ends_with("[50 more; list a folder beneath]"),
+        "{listed}"
+    );
 }
 
 #[tokio::test]
@@ -117,7 +164,13 @@ async fn the_scratch_folder_can_be_read() {
     let ground = Ground::new();
     let path = ground.scope.scratch.join("output.txt");
     std::fs::write(&path, "spilled\n").unwrap();
-    assert_eq!(ground.call("read_file", json!({"path": path})).await.good(), "    1\tspilled\n");
-    let listed = ground.call("list_files", json!({"path": ground.scope.scratch})).await.good();
+    assert_eq!(
+        ground.call("read_file", json!({"path": path})).await.good(),
+        "    1\tspilled\n"
+    );
+    let listed = ground
+        .call("list_files", json!({"path": ground.scope.scratch}))
+        .await
+        .good();
     assert!(listed.contains("output.txt"), "{listed}");
 }

@@ -14,13 +14,28 @@ async fn a_line_runs_in_the_project_and_tells_output_and_exit() {
     let (effects, targets) = ground.judged("execute_command", json!({"command": "ls"}));
     assert!(effects.contains(Effect::ProcessSpawn));
     assert_eq!(targets, [Target::Line { line: "ls".into() }]);
-    let good = ground.call("execute_command", json!({"command": "echo out; echo err >&2; echo more; cat a.txt", "cwd": "sub"})).await;
-    assert_eq!(good.good(), "out\nerr\nmore\ncontent\n[exit code 0]", "in the order they were written");
-    let failed = ground.call("execute_command", json!({"command": "exit 3"})).await.fault();
+    let good = ground
+        .call(
+            "execute_command",
+            json!({"command": "echo out; echo err >&2; echo more; cat a.txt", "cwd": "sub"}),
+        )
+        .await;
+    assert_eq!(
+        good.good(),
+        "out\nerr\nmore\ncontent\n[exit code 0]",
+        "in the order they were written"
+    );
+    let failed = ground
+        .call("execute_command", json!({"command": "exit 3"}))
+        .await
+        .fault();
     assert_eq!(failed, "[no output]\n[exit code 3]");
     let unreadable = ground.call("execute_command", json!({"command": "if"})).await.fault();
     assert!(unreadable.contains("syntax error"), "{unreadable}");
-    ground.call("execute_command", json!({"command": "echo made > made.txt"})).await.good();
+    ground
+        .call("execute_command", json!({"command": "echo made > made.txt"}))
+        .await
+        .good();
     assert_eq!(ground.read("made.txt"), "made\n");
 }
 
@@ -31,13 +46,34 @@ async fn what_the_walls_forbid_fails_and_is_explained() {
     let ground = ground.repository().await;
     let git = Ground::picture(&ground.tree.join(".git"));
     let outside = Ground::picture(&ground.outside);
-    let hooks = ground.call("execute_command", json!({"command": "echo x >> .git/config"})).await.fault();
-    assert!(hooks.contains("Read-only file system") && hooks.contains("[hint: outside the project, and its .git"), "{hooks}");
+    let hooks = ground
+        .call("execute_command", json!({"command": "echo x >> .git/config"}))
+        .await
+        .fault();
+    assert!(
+        hooks.contains("Read-only file system") && hooks.contains("[hint: outside the project, and its .git"),
+        "{hooks}"
+    );
     let beside = ground.outside.join("new.txt").display().to_string();
-    ground.call("execute_command", json!({"command": format!("echo x > {beside}")})).await.fault();
-    ground.call("execute_command", json!({"command": "mv .git moved"})).await.fault();
-    ground.call("execute_command", json!({"command": "git commit -q --allow-empty -m x"})).await.fault();
-    let network = ground.call("execute_command", json!({"command": "exec 3<>/dev/tcp/127.0.0.1/9"})).await.fault();
+    ground
+        .call("execute_command", json!({"command": format!("echo x > {beside}")}))
+        .await
+        .fault();
+    ground
+        .call("execute_command", json!({"command": "mv .git moved"}))
+        .await
+        .fault();
+    ground
+        .call(
+            "execute_command",
+            json!({"command": "git commit -q --allow-empty -m x"}),
+        )
+        .await
+        .fault();
+    let network = ground
+        .call("execute_command", json!({"command": "exec 3<>/dev/tcp/127.0.0.1/9"}))
+        .await
+        .fault();
     assert!(network.contains("[hint: commands have no network"), "{network}");
     assert_eq!(Ground::picture(&ground.tree.join(".git")), git);
     assert_eq!(Ground::picture(&ground.outside), outside);
@@ -46,7 +82,12 @@ async fn what_the_walls_forbid_fails_and_is_explained() {
 #[tokio::test]
 async fn a_repository_made_by_a_command_is_moved_away_and_told() {
     let ground = Ground::new().walled();
-    let result = ground.call("execute_command", json!({"command": "mkdir -p sub/.git && echo x > sub/.git/config"})).await;
+    let result = ground
+        .call(
+            "execute_command",
+            json!({"command": "mkdir -p sub/.git && echo x > sub/.git/config"}),
+        )
+        .await;
     let words = result.result().words();
     assert!(words.contains("sub/.git was made and moved away"), "{words}");
     assert!(!ground.tree.join("sub/.git").exists());
@@ -55,13 +96,29 @@ async fn a_repository_made_by_a_command_is_moved_away_and_told() {
 #[tokio::test]
 async fn long_output_keeps_its_end_and_lies_in_a_file_read_file_reads() {
     let ground = Ground::new().walled();
-    let words = ground.call("execute_command", json!({"command": "seq 1 20000"})).await.good();
-    assert!(words.len() < 30 * 1024 && words.ends_with("20000\n[exit code 0]"), "{}", words.len());
+    let words = ground
+        .call("execute_command", json!({"command": "seq 1 20000"}))
+        .await
+        .good();
+    assert!(
+        words.len() < 30 * 1024 && words.ends_with("20000\n[exit code 0]"),
+        "{}",
+        words.len()
+    );
     let path = ground.scope.scratch.join("output/command-1.txt");
-    assert!(words.starts_with("[the last ") && words.contains(path.to_str().unwrap()), "{words}");
-    let spilled = ground.call("read_file", json!({"path": path, "end_line": 2})).await.good();
+    assert!(
+        words.starts_with("[the last ") && words.contains(path.to_str().unwrap()),
+        "{words}"
+    );
+    let spilled = ground
+        .call("read_file", json!({"path": path, "end_line": 2}))
+        .await
+        .good();
     assert!(spilled.starts_with("    1\t1\n    2\t2\n"), "{spilled}");
-    let within = ground.call("execute_command", json!({"command": format!("cat {}", path.display())})).await.fault();
+    let within = ground
+        .call("execute_command", json!({"command": format!("cat {}", path.display())}))
+        .await
+        .fault();
     assert!(within.contains("No such file"), "a process does not reach it: {within}");
 }
 
@@ -69,19 +126,35 @@ async fn long_output_keeps_its_end_and_lies_in_a_file_read_file_reads() {
 async fn a_limit_ends_the_line_and_all_it_started() {
     let ground = Ground::new().walled();
     let line = "echo begun; (while :; do echo x >> beats.txt; read -t 0.02 < /dev/zero || true; done) & wait";
-    let ended = ground.call("execute_command", json!({"command": line, "timeout_s": 1})).await.fault();
-    assert!(ended.contains("begun") && ended.contains("[ended after 1 s, its time limit; give a longer timeout_s"), "{ended}");
+    let ended = ground
+        .call("execute_command", json!({"command": line, "timeout_s": 1}))
+        .await
+        .fault();
+    assert!(
+        ended.contains("begun") && ended.contains("[ended after 1 s, its time limit; give a longer timeout_s"),
+        "{ended}"
+    );
     let beats = fs::read(ground.tree.join("beats.txt")).unwrap();
     assert!(!beats.is_empty());
     ground.call("execute_command", json!({"command": "true"})).await.good();
-    assert_eq!(fs::read(ground.tree.join("beats.txt")).unwrap(), beats, "nothing of it lives on");
+    assert_eq!(
+        fs::read(ground.tree.join("beats.txt")).unwrap(),
+        beats,
+        "nothing of it lives on"
+    );
 }
 
 #[tokio::test]
 async fn a_stopped_run_ends_its_command() {
     let ground = Ground::new().walled();
     ground.scope.cancel.cancel();
-    let stopped = ground.call("execute_command", json!({"command": "while :; do :; done", "timeout_s": 600})).await.fault();
+    let stopped = ground
+        .call(
+            "execute_command",
+            json!({"command": "while :; do :; done", "timeout_s": 600}),
+        )
+        .await
+        .fault();
     assert!(stopped.contains("a person stopped the run"), "{stopped}");
 }
 
@@ -114,6 +187,8 @@ async fn arguments_are_bounded_and_a_folder_is_one_of_the_project() {
         assert!(fault.contains(words), "{fault} lacks {words}");
     }
     ground.scope.walls = None;
-    let Came::Done(result) = ground.call("execute_command", json!({"command": "ls"})).await else { panic!() };
+    let Came::Done(result) = ground.call("execute_command", json!({"command": "ls"})).await else {
+        panic!()
+    };
     assert!(result.is_error && result.words().contains("proven walls"), "{result:?}");
 }

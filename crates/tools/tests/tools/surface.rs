@@ -4,9 +4,22 @@ use modes::{Approver, Autonomy, Mode, Role, RunRecipe, WallsStanding, descriptor
 use stance_tools::{canonical_name, toolbox};
 
 const BUILT: [&str; 16] = [
-    "read_file", "list_files", "search_files", "git_read", "git_write", "write_to_file", "replace_in_file",
-    "execute_command", "ask_user", "plan_mode_respond", "act_mode_respond", "attempt_completion", "submit_plan",
-    "exit_plan_mode", "submit_output", "update_todo",
+    "read_file",
+    "list_files",
+    "search_files",
+    "git_read",
+    "git_write",
+    "write_to_file",
+    "replace_in_file",
+    "execute_command",
+    "ask_user",
+    "plan_mode_respond",
+    "act_mode_respond",
+    "attempt_completion",
+    "submit_plan",
+    "exit_plan_mode",
+    "submit_output",
+    "update_todo",
 ];
 
 #[test]
@@ -37,11 +50,23 @@ fn schemas_are_closed_objects_without_noise() {
         assert_eq!(schema["type"], "object", "{name}");
         assert_eq!(schema["additionalProperties"], false, "{name}");
         let text = schema.to_string();
-        for noise in ["$schema", "$defs", "$ref", "\"format\"", "\"null\"", "\"default\"", "\"title\":\""] {
+        for noise in [
+            "$schema",
+            "$defs",
+            "$ref",
+            "\"format\"",
+            "\"null\"",
+            "\"default\"",
+            "\"title\":\"",
+        ] {
             assert!(!text.contains(noise), "{name} has {noise}: {text}");
         }
         let sentences = tool.description().matches(['.', '?', '!']).count();
-        assert!(tool.description().len() > 40 && sentences <= 4, "{name}: {}", tool.description());
+        assert!(
+            tool.description().len() > 40 && sentences <= 4,
+            "{name}: {}",
+            tool.description()
+        );
     }
 }
 

@@ -15,7 +15,10 @@ async fn call(desk: FakeDesk, tool: &str, arguments: Value) -> (stance_tools::To
 }
 
 fn taken(said: Said) -> FakeDesk {
-    FakeDesk { said: Some(said).into(), ..FakeDesk::default() }
+    FakeDesk {
+        said: Some(said).into(),
+        ..FakeDesk::default()
+    }
 }
 
 #[tokio::test]
@@ -57,7 +60,13 @@ async fn a_plan_reply_goes_on_waits_or_ends() {
         assert_eq!(desk.todo.lock().unwrap()[1].status, TodoStatus::InProgress);
     }
     let both = json!({"response": "a", "needs_more_exploration": true, "no_plan_needed": true});
-    assert!(Ground::planning().call("plan_mode_respond", both).await.fault().contains("one of them"));
+    assert!(
+        Ground::planning()
+            .call("plan_mode_respond", both)
+            .await
+            .fault()
+            .contains("one of them")
+    );
 }
 
 #[tokio::test]
@@ -66,9 +75,15 @@ async fn a_plan_is_delivered_with_its_receipt_or_refused_with_every_violation() 
     let (delivered, desk) = call(FakeDesk::default(), "submit_plan", plan.clone()).await;
     assert_eq!(delivered.then, Then::Delivered);
     let receipt: Value = serde_json::from_str(&delivered.words()).unwrap();
-    assert_eq!(receipt, json!({"plan_id": "p1", "revision": 1, "digest": "d", "status": "proposed", "approval_id": "a1"}));
+    assert_eq!(
+        receipt,
+        json!({"plan_id": "p1", "revision": 1, "digest": "d", "status": "proposed", "approval_id": "a1"})
+    );
     assert_eq!(desk.drafts.lock().unwrap()[0].checks, ["true"]);
-    let refusing = FakeDesk { refusal: Some("a: no title\nb: unknown".to_owned()).into(), ..FakeDesk::default() };
+    let refusing = FakeDesk {
+        refusal: Some("a: no title\nb: unknown".to_owned()).into(),
+        ..FakeDesk::default()
+    };
     let (refused, _) = call(refusing, "submit_plan", plan).await;
     assert!(refused.is_error && refused.then == Then::GoOn);
     assert_eq!(refused.words(), "a: no title\nb: unknown");
@@ -79,7 +94,10 @@ async fn leaving_plan_mode_is_pending_until_it_is_granted() {
     let (pending, _) = call(FakeDesk::default(), "exit_plan_mode", json!({})).await;
     assert_eq!(pending.then, Then::GoOn);
     assert_eq!(pending.words(), r#"{"status":"pending","approval_id":"a1"}"#);
-    let granting = FakeDesk { granted: true.into(), ..FakeDesk::default() };
+    let granting = FakeDesk {
+        granted: true.into(),
+        ..FakeDesk::default()
+    };
     let (granted, _) = call(granting, "exit_plan_mode", json!({"summary": "small"})).await;
     assert_eq!((granted.then, granted.is_error), (Then::Exited, false));
 }
@@ -87,32 +105,66 @@ async fn leaving_plan_mode_is_pending_until_it_is_granted() {
 #[tokio::test]
 async fn agent_verbs_note_complete_and_hand_back() {
     let ground = Ground::new();
-    let note = ground.call("act_mode_respond", json!({"response": "half way", "task_progress": "- [ ] a"})).await.result();
+    let note = ground
+        .call(
+            "act_mode_respond",
+            json!({"response": "half way", "task_progress": "- [ ] a"}),
+        )
+        .await
+        .result();
     assert_eq!((note.then, note.is_error), (Then::GoOn, false));
-    let done = ground.call("attempt_completion", json!({"result": "all done"})).await.result();
+    let done = ground
+        .call("attempt_completion", json!({"result": "all done"}))
+        .await
+        .result();
     assert_eq!((done.then, done.is_error), (Then::Delivered, false));
-    let step = ground.call("submit_output", json!({"output": {"n": 1}, "evidence": "ran it"})).await.result();
+    let step = ground
+        .call("submit_output", json!({"output": {"n": 1}, "evidence": "ran it"}))
+        .await
+        .result();
     assert_eq!((step.then, step.is_error), (Then::StepDone, false));
-    assert_eq!(ground.desk.outputs.lock().unwrap()[0], (Some(json!({"n": 1})), Some("ran it".to_owned())));
+    assert_eq!(
+        ground.desk.outputs.lock().unwrap()[0],
+        (Some(json!({"n": 1})), Some("ran it".to_owned()))
+    );
     assert_eq!(
         *ground.desk.heard.lock().unwrap(),
-        ["call-1 progress half way", "call-1 todo", "call-1 complete all done", "call-1 output"]
+        [
+            "call-1 progress half way",
+            "call-1 todo",
+            "call-1 complete all done",
+            "call-1 output"
+        ]
     );
     *ground.desk.refusal.lock().unwrap() = Some("two notes in a row".to_owned());
-    let second = ground.call("act_mode_respond", json!({"response": "again", "task_progress": "- [ ] a"})).await.result();
+    let second = ground
+        .call(
+            "act_mode_respond",
+            json!({"response": "again", "task_progress": "- [ ] a"}),
+        )
+        .await
+        .result();
     assert!(second.is_error && second.words() == "two notes in a row");
-    assert_eq!(ground.desk.heard.lock().unwrap().len(), 5, "a refused note moves no todo list");
+    assert_eq!(
+        ground.desk.heard.lock().unwrap().len(),
+        5,
+        "a refused note moves no todo list"
+    );
 }
 
 #[tokio::test]
 async fn a_todo_list_has_one_item_in_progress() {
     let ground = Ground::new();
-    let items = |second: &str| {
-        json!({"items": [{"id": "1", "text": "a", "status": "in_progress"}, {"id": "2", "text": "b", "status": second}]})
-    };
+    let items = |second: &str| json!({"items": [{"id": "1", "text": "a", "status": "in_progress"}, {"id": "2", "text": "b", "status": second}]});
     let good = ground.call("update_todo", items("done")).await.good();
     assert!(good.contains("1 of 2 done"), "{good}");
-    assert!(ground.call("update_todo", items("in_progress")).await.fault().contains("1 and 2"));
+    assert!(
+        ground
+            .call("update_todo", items("in_progress"))
+            .await
+            .fault()
+            .contains("1 and 2")
+    );
     let unknown = ground.call("update_todo", items("later")).await.fault();
     assert!(unknown.contains("items[1].status"), "{unknown}");
     assert_eq!(ground.desk.todo.lock().unwrap().len(), 2);
@@ -123,7 +175,12 @@ async fn a_call_without_its_own_proposal_does_nothing() {
     let ground = Ground::new();
     let row = modes::descriptor("attempt_completion").unwrap();
     let forged = modes::ProposedCall::new(row, "call-9", json!({"result": "x"})).with_handle("another tool's");
-    let Came::Done(result) = ground.settle(forged).await else { panic!("not performed") };
-    assert!(result.is_error && result.words().contains("nothing was done"), "{result:?}");
+    let Came::Done(result) = ground.settle(forged).await else {
+        panic!("not performed")
+    };
+    assert!(
+        result.is_error && result.words().contains("nothing was done"),
+        "{result:?}"
+    );
     assert!(ground.desk.heard.lock().unwrap().is_empty());
 }
