@@ -30,9 +30,7 @@ impl AllowList {
     fn intersect(&self, other: &AllowList) -> AllowList {
         match (self, other) {
             (AllowList::Everything, list) | (list, AllowList::Everything) => list.clone(),
-            (AllowList::Only(a), AllowList::Only(b)) => {
-                AllowList::Only(a.intersection(b).copied().collect())
-            }
+            (AllowList::Only(a), AllowList::Only(b)) => AllowList::Only(a.intersection(b).copied().collect()),
         }
     }
 }

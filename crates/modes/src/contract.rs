@@ -113,7 +113,12 @@ pub const fn conclude(ending: Ending) -> Conclusion {
         Ending::MistakeLimit => (O::Stopped, S::Error, L::Failed, Some(E::Unknown)),
         Ending::Cancelled => (O::Cancelled, S::Cancelled, L::Failed, None),
     };
-    Conclusion { outcome, status, liveness, error_family }
+    Conclusion {
+        outcome,
+        status,
+        liveness,
+        error_family,
+    }
 }
 
 impl Outcome {
@@ -134,7 +139,10 @@ impl Outcome {
 
 /// What is known when a model stops without a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts, read together once")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts, read together once"
+)]
 pub struct AtStop {
     /// The required verb, or a verb that ends the run, succeeded.
     pub delivered: bool,

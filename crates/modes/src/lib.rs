@@ -1,13 +1,19 @@
 //! What may happen: modes, the one capability table, and its projections on every layer.
 //! Pure: no clock, no randomness, no file, no environment, no runtime.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic))]
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
 
+mod call;
 mod canonical;
 mod capability;
 mod containment;
 mod contract;
+mod decision;
 mod effect;
 mod judge;
+mod matter;
 mod mode;
 pub mod paths;
 mod profile;
@@ -17,22 +23,20 @@ mod spec;
 mod surface;
 mod tool;
 
+pub use call::{ProposedCall, Target};
 pub use canonical::{canonical, digest};
 pub use capability::{AllowList, Capability, narrow};
 pub use containment::{Containment, Network, Posture};
 pub use contract::{
     AtStop, Conclusion, Ending, ErrorFamily, Liveness, Next, Outcome, Status, conclude, when_model_stops,
 };
+pub use decision::{Answer, Ask, Decision, DecisionRecord, Judged, Layer, Permit, Question, Refusal};
 pub use effect::{Effect, EffectSet};
-pub use judge::{
-    Answer, Ask, Decision, DecisionRecord, Judged, Layer, Permit, ProposedCall, Question, Refusal, Target, judge,
-};
+pub use judge::judge;
 pub use mode::{Mode, ModeChoiceRefused, UnresolvedMode, after_approval, without_space};
 pub use profile::{ADAPTER_READS, Profile, profile, read_only_capability};
 pub use prompt::{ModelView, model_view};
 pub use rules::{Rule, RuleRefused, RuleText, Scope, Verdict};
-pub use spec::{
-    Approver, Autonomy, Cause, Role, RunRecipe, RunSpec, RunSpecRefused, WallsStanding, run_spec,
-};
+pub use spec::{Approver, Autonomy, Cause, Role, RunRecipe, RunSpec, RunSpecRefused, WallsStanding, run_spec};
 pub use surface::{Absence, NotInSurface, Surface};
 pub use tool::{Built, Descriptor, NoDescriptor, Tier, descriptor, descriptors};

@@ -42,7 +42,12 @@ pub enum ModeChoiceRefused {
 impl Mode {
     /// All four, in the order they are shown.
     pub const fn all() -> [Mode; 4] {
-        [Mode(Kind::Chat), Mode(Kind::Plan), Mode(Kind::Orchestrate), Mode(Kind::Review)]
+        [
+            Mode(Kind::Chat),
+            Mode(Kind::Plan),
+            Mode(Kind::Orchestrate),
+            Mode(Kind::Review),
+        ]
     }
 
     /// Decodes the stored column exactly. A missing value is `chat`; any other text than the four
@@ -53,7 +58,9 @@ impl Mode {
             Some(text) => Mode::all()
                 .into_iter()
                 .find(|mode| mode.stored() == text)
-                .ok_or_else(|| UnresolvedMode { stored: text.to_owned() }),
+                .ok_or_else(|| UnresolvedMode {
+                    stored: text.to_owned(),
+                }),
         }
     }
 

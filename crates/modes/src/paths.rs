@@ -15,49 +15,184 @@ pub enum WriteClass {
 /// File and folder names whose files hold secrets. A leading `*` stands for any beginning, a
 /// trailing `*` for any end.
 pub const SECRET_NAMES: &[&str] = &[
-    ".env", ".env.*", ".envrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".netrc", "_netrc", ".pgpass",
-    ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg", ".dockerconfigjson", ".vault-token", "kubeconfig",
-    "*.kubeconfig", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks",
-    "*.keystore", "*.kdbx", "*.ppk", "*.tfstate", "*.tfstate.*", "*.tfvars", "credentials.json",
-    "service-account*.json", "serviceaccount*.json", "secrets.yml", "secrets.yaml", "secrets.json",
-    "secrets.toml", ".aws", ".ssh", ".gnupg", ".kube",
+    ".env",
+    ".env.*",
+    ".envrc",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".htpasswd",
+    ".git-credentials",
+    ".dockercfg",
+    ".dockerconfigjson",
+    ".vault-token",
+    "kubeconfig",
+    "*.kubeconfig",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "*.ppk",
+    "*.tfstate",
+    "*.tfstate.*",
+    "*.tfvars",
+    "credentials.json",
+    "service-account*.json",
+    "serviceaccount*.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    ".aws",
+    ".ssh",
+    ".gnupg",
+    ".kube",
 ];
 
 /// Names that look secret and are not: samples meant to be read.
-pub const SECRET_SAMPLES: &[&str] =
-    &[".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", "*.pub"];
+pub const SECRET_SAMPLES: &[&str] = &[
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".env.defaults",
+    "*.pub",
+];
 
 /// Names of files and folders that configure agents, editors, git or CI.
 pub const CONFIGURING_NAMES: &[&str] = &[
-    ".stance", ".claude", ".codex", ".cursor", ".gemini", ".opencode", ".agents", ".aider*", ".cline*", ".roo*",
-    ".mcp.json", "agents.md", "claude.md", "gemini.md", ".cursorrules", ".windsurfrules", ".vscode", ".idea",
-    ".zed", ".fleet", ".devcontainer", ".devcontainer.json", ".editorconfig", ".vimrc", ".exrc", ".nvimrc",
-    ".envrc", ".husky", ".githooks", ".pre-commit-config.yaml", "lefthook.yml", ".gitattributes", ".gitmodules",
-    ".gitconfig", ".github", ".gitlab", ".gitlab-ci.yml", ".circleci", ".ci", ".buildkite", ".travis.yml",
-    "azure-pipelines.yml", "jenkinsfile", ".drone.yml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".cargo",
+    ".stance",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".opencode",
+    ".agents",
+    ".aider*",
+    ".cline*",
+    ".roo*",
+    ".mcp.json",
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".fleet",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".editorconfig",
+    ".vimrc",
+    ".exrc",
+    ".nvimrc",
+    ".envrc",
+    ".husky",
+    ".githooks",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".gitattributes",
+    ".gitmodules",
+    ".gitconfig",
+    ".github",
+    ".gitlab",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".ci",
+    ".buildkite",
+    ".travis.yml",
+    "azure-pipelines.yml",
+    "jenkinsfile",
+    ".drone.yml",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".cargo",
 ];
 
 /// Folders beneath a home that hold credentials: never readable, by any tool or process.
 pub const CREDENTIAL_STORES: &[&str] = &[
-    ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
-    ".pgpass", ".config/gh", ".config/gcloud", ".config/hub", ".config/op", ".cargo/credentials",
-    ".cargo/credentials.toml", ".local/share/keyrings", ".password-store", ".mozilla", ".config/google-chrome",
-    ".config/chromium", ".vault-token", ".terraform.d",
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/hub",
+    ".config/op",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".local/share/keyrings",
+    ".password-store",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".vault-token",
+    ".terraform.d",
 ];
 
 /// Files beneath a home that run when a person logs in or opens an editor: never written.
 pub const START_UP_FILES: &[&str] = &[
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
-    ".zlogin", ".zlogout", ".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d",
-    ".xprofile", ".xinitrc", ".xsessionrc", ".gitconfig", ".config/git", ".vimrc", ".vim", ".config/nvim",
-    ".emacs", ".emacs.d", ".config/Code", ".tmux.conf", ".inputrc", ".pam_environment", ".ssh",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/environment.d",
+    ".xprofile",
+    ".xinitrc",
+    ".xsessionrc",
+    ".gitconfig",
+    ".config/git",
+    ".vimrc",
+    ".vim",
+    ".config/nvim",
+    ".emacs",
+    ".emacs.d",
+    ".config/Code",
+    ".tmux.conf",
+    ".inputrc",
+    ".pam_environment",
+    ".ssh",
     "Library/LaunchAgents",
 ];
 
 /// One component of a path as git and file systems that fold names read it: case folded, code
 /// points that HFS+ ignores dropped, NTFS stream suffixes and trailing dots and spaces cut.
 pub fn folded(component: &str) -> String {
-    let visible: String = component.chars().filter(|c| !ignorable(*c)).flat_map(char::to_lowercase).collect();
+    let visible: String = component
+        .chars()
+        .filter(|c| !ignorable(*c))
+        .flat_map(char::to_lowercase)
+        .collect();
     let stem = visible.split(':').next().unwrap_or_default();
     stem.trim_end_matches(['.', ' ']).to_owned()
 }
@@ -88,7 +223,9 @@ fn any_component(path: &str, patterns: &[&str]) -> bool {
 }
 
 fn components(path: &str) -> impl Iterator<Item = String> {
-    path.split('/').filter(|part| !part.is_empty() && *part != ".").map(folded)
+    path.split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .map(folded)
 }
 
 /// Whether a component is a repository's own folder in any spelling a file system takes for it.
@@ -120,7 +257,8 @@ pub fn secret_shaped(path: &str) -> bool {
 /// Whether a path beneath a home (relative to it) lies in one of the listed places.
 pub fn beneath_any(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| {
-        path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(place)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
 
@@ -131,15 +269,35 @@ mod tests {
     #[test]
     fn secrets_are_told_by_shape() {
         for secret in [
-            ".env", ".env.local", "a/.env.production", "deploy/id_rsa", "certs/server.key", "x.pem", ".npmrc",
-            "infra/terraform.tfstate", "infra/terraform.tfstate.backup", "service-account-prod.json", ".ENV",
-            "home/.ssh/config", ".netrc", "k8s/kubeconfig",
+            ".env",
+            ".env.local",
+            "a/.env.production",
+            "deploy/id_rsa",
+            "certs/server.key",
+            "x.pem",
+            ".npmrc",
+            "infra/terraform.tfstate",
+            "infra/terraform.tfstate.backup",
+            "service-account-prod.json",
+            ".ENV",
+            "home/.ssh/config",
+            ".netrc",
+            "k8s/kubeconfig",
         ] {
             assert!(secret_shaped(secret), "{secret}");
         }
         for plain in [
-            ".env.example", "a/.env.sample", "src/env.rs", "environment.md", "key.rs", "id_rsa.pub", "README.md",
-            "monkey", "src/keys.ts", "server.key.md", "service-account.md",
+            ".env.example",
+            "a/.env.sample",
+            "src/env.rs",
+            "environment.md",
+            "key.rs",
+            "id_rsa.pub",
+            "README.md",
+            "monkey",
+            "src/keys.ts",
+            "server.key.md",
+            "service-account.md",
         ] {
             assert!(!secret_shaped(plain), "{plain}");
         }
@@ -148,8 +306,16 @@ mod tests {
     #[test]
     fn a_repository_is_known_in_every_spelling() {
         for name in [
-            ".git/hooks/x", ".GIT/hooks/x", ".g\u{200c}it/config", ".git::$INDEX_ALLOCATION/x", ".git./config",
-            ".git /config", "git~1/config", "GIT~1/config", "sub/.git/config", ".gi\u{feff}t",
+            ".git/hooks/x",
+            ".GIT/hooks/x",
+            ".g\u{200c}it/config",
+            ".git::$INDEX_ALLOCATION/x",
+            ".git./config",
+            ".git /config",
+            "git~1/config",
+            "GIT~1/config",
+            "sub/.git/config",
+            ".gi\u{feff}t",
         ] {
             assert_eq!(write_class(name), WriteClass::Repository, "{name}");
         }
@@ -161,8 +327,17 @@ mod tests {
     #[test]
     fn files_that_configure_are_known() {
         for name in [
-            ".mcp.json", ".vscode/tasks.json", ".github/workflows/ci.yml", "CLAUDE.md", "sub/AGENTS.md", ".envrc",
-            ".husky/pre-commit", ".stance/settings.toml", ".gitattributes", ".ci/run", ".cargo/config.toml",
+            ".mcp.json",
+            ".vscode/tasks.json",
+            ".github/workflows/ci.yml",
+            "CLAUDE.md",
+            "sub/AGENTS.md",
+            ".envrc",
+            ".husky/pre-commit",
+            ".stance/settings.toml",
+            ".gitattributes",
+            ".ci/run",
+            ".cargo/config.toml",
         ] {
             assert_eq!(write_class(name), WriteClass::Configures, "{name}");
         }

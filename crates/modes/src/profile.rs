@@ -43,7 +43,11 @@ pub struct Profile {
 const REFUSED: EffectSet = EffectSet::all_but(&[Effect::NetworkEgress, Effect::SecretAccess]);
 
 fn mutators() -> BTreeSet<&'static str> {
-    descriptors().iter().filter(|row| row.mutates_worktree).map(|row| row.name).collect()
+    descriptors()
+        .iter()
+        .filter(|row| row.mutates_worktree)
+        .map(|row| row.name)
+        .collect()
 }
 
 fn read_only(allow: &[&'static str]) -> Capability {
@@ -85,8 +89,7 @@ pub fn profile(mode: Mode) -> Profile {
             },
             guidance: "Read before you change. Keep each change small and check it by running what the \
                        project runs. When a call is refused, read the reason and take another way; \
-                       do not repeat it. End with `attempt_completion` and say what you did, what \
-                       you checked and what is left.",
+                       do not repeat it.",
             nudge: "",
             unmet: "",
             silence_limit_minutes: 15,
@@ -232,7 +235,10 @@ mod tests {
 
     #[test]
     fn read_only_modes_refuse_eleven_effects_and_hold_no_mutator() {
-        for mode in Mode::all().into_iter().filter(|mode| *mode != crate::mode::after_approval()) {
+        for mode in Mode::all()
+            .into_iter()
+            .filter(|mode| *mode != crate::mode::after_approval())
+        {
             let capability = profile(mode).capability;
             assert_eq!(capability.refused.iter().count(), 11, "{mode}");
             assert!(!capability.refused.contains(Effect::NetworkEgress));

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::containment::Posture;
 use crate::spec::{Role, RunSpec};
-use crate::surface::Absence;
+use crate::surface::Surface;
 use crate::tool::Descriptor;
 
 /// What the model is shown of a run: the block and the tools. Only this crate can build one.
@@ -28,7 +29,10 @@ impl ModelView {
 /// The model's view of a run.
 pub fn model_view(spec: &RunSpec) -> ModelView {
     let surface = spec.surface();
-    ModelView { preamble: preamble(spec), tools: surface.tools().to_vec() }
+    ModelView {
+        preamble: preamble(spec),
+        tools: surface.tools().to_vec(),
+    }
 }
 
 fn preamble(spec: &RunSpec) -> String {
@@ -50,27 +54,40 @@ fn preamble(spec: &RunSpec) -> String {
             "To leave this mode without a delivery, ask with `{verb}`; a person decides, and until then nothing changes."
         );
     }
-    if let Role::Step { .. } = spec.recipe().role {
-        text.push_str("You carry out steps of an approved plan. End each with `submit_output`.\n");
+    if let Some(closing) = closing(spec, &surface) {
+        let _ = writeln!(text, "{closing}");
     }
-    if strips(spec) {
+    if spec.capability().worktree() == Posture::ReadOnly {
         text.push_str(
-            "There is no tool here that writes files, runs commands or changes the repository, and no way round \
-             that. Describe a change in words; it is made after a person approved it.\n",
+            "There is no tool here that writes files, runs commands that leave a trace or changes the repository, \
+             and no way round that. Describe a change in words; it is made after a person approved it.\n",
         );
     }
-    if spec.invites_questions() {
+    if spec.invites_questions() && surface.find("ask_user").is_ok() {
         text.push_str("When the goal is unclear, ask with `ask_user` before you decide for the person.\n");
     }
     let _ = write!(text, "\n{}\n", guidance(spec));
     text
 }
 
+/// How a run ends that owes no verb, if the tool for it is there.
+fn closing(spec: &RunSpec, surface: &Surface) -> Option<&'static str> {
+    let (tool, sentence) = match spec.recipe().role {
+        Role::Step { .. } => (
+            "submit_output",
+            "You carry out steps of an approved plan. End each with `submit_output`.",
+        ),
+        Role::Main => (
+            "attempt_completion",
+            "End with `attempt_completion`: say what you did, what you checked and what is left.",
+        ),
+    };
+    surface.find(tool).is_ok().then_some(sentence)
+}
+
 fn intent(spec: &RunSpec) -> &'static str {
     match &spec.recipe().role {
-        Role::Main if strips(spec) && spec.required().is_none() && spec.profile().selectable => {
-            "Answer the person by reading. Nothing is changed in this run."
-        }
+        Role::Main if only_answers(spec) => "Answer the person by reading. Nothing is changed in this run.",
         Role::Main => spec.profile().intent,
         Role::Step { read_only: true, .. } => "Find out what the step asks for and report it. Nothing is changed here.",
         Role::Step { .. } => "Carry out the approved steps, one after the other, and nothing beside them.",
@@ -79,6 +96,10 @@ fn intent(spec: &RunSpec) -> &'static str {
 
 fn guidance(spec: &RunSpec) -> &'static str {
     match &spec.recipe().role {
+        Role::Main if only_answers(spec) => {
+            "Say where you read what you say. When a call is refused, read the reason and take another way; do not \
+             repeat it."
+        }
         Role::Main => spec.profile().guidance,
         Role::Step { .. } => {
             "Do what the step says, check that it is done as it demands, and report what you observed. When the \
@@ -87,6 +108,7 @@ fn guidance(spec: &RunSpec) -> &'static str {
     }
 }
 
-fn strips(spec: &RunSpec) -> bool {
-    spec.surface().absent().iter().any(|(tool, absence)| tool.mutates_worktree && *absence == Absence::DenyListed)
+/// Whether the run reads although its mode would write, or owes nothing although its mode would.
+fn only_answers(spec: &RunSpec) -> bool {
+    spec.recipe().read_only_once || spec.narrowed()
 }

@@ -59,11 +59,11 @@ pub struct RuleText {
 #[derive(Debug, Clone)]
 pub struct Rule {
     text: RuleText,
-    subject: Subject,
+    pattern: Pattern,
 }
 
 #[derive(Debug, Clone)]
-enum Subject {
+enum Pattern {
     Words(Vec<String>),
     Edit(GlobMatcher),
     Read(GlobMatcher),
@@ -83,9 +83,9 @@ pub struct RuleRefused {
     pub why: String,
 }
 
-/// What a rule is asked about.
+/// What a rule can be asked about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Matter<'a> {
+pub(crate) enum Subject<'a> {
     /// An effect, with the paths or hosts that cause it.
     Effect(Effect),
     /// A write of this path.
@@ -101,17 +101,20 @@ pub(crate) enum Matter<'a> {
 impl Rule {
     /// Reads one rule.
     pub fn parse(text: RuleText) -> Result<Rule, RuleRefused> {
-        let refused = |why: String| RuleRefused { place: text.place.clone(), text: text.text.clone(), why };
+        let refused = |why: String| RuleRefused {
+            place: text.place.clone(),
+            text: text.text.clone(),
+            why,
+        };
         let words = text.text.trim();
         let call = words.strip_suffix(')').and_then(|head| head.split_once('('));
-        let subject = match call {
-            Some(("edit", glob)) => Subject::Edit(path_glob(glob).map_err(refused)?),
-            Some(("read", glob)) => Subject::Read(path_glob(glob).map_err(refused)?),
-            Some(("net", host)) => Subject::Net(path_glob(host).map_err(refused)?),
-            Some(("effect", name)) => Subject::Effect(
-                Effect::from_name(name)
-                    .ok_or_else(|| refused(format!("{name:?} is not an effect")))?,
-            ),
+        let pattern = match call {
+            Some(("edit", glob)) => Pattern::Edit(path_glob(glob).map_err(refused)?),
+            Some(("read", glob)) => Pattern::Read(path_glob(glob).map_err(refused)?),
+            Some(("net", host)) => Pattern::Net(path_glob(host).map_err(refused)?),
+            Some(("effect", name)) => {
+                Pattern::Effect(Effect::from_name(name).ok_or_else(|| refused(format!("{name:?} is not an effect")))?)
+            }
             Some((other, _)) if other.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
                 return Err(refused(format!(
                     "{other:?} is not a kind of rule: use edit, read, net, effect or the words of a command"
@@ -125,10 +128,10 @@ impl Rule {
                 if words.iter().rev().skip(1).any(|word| word.contains('*')) {
                     return Err(refused("a `*` stands only as the last word".to_owned()));
                 }
-                Subject::Words(words)
+                Pattern::Words(words)
             }
         };
-        Ok(Rule { text, subject })
+        Ok(Rule { text, pattern })
     }
 
     /// Who said it, what and where.
@@ -137,18 +140,18 @@ impl Rule {
     }
 
     pub(crate) fn speaks_of_commands(&self) -> bool {
-        matches!(self.subject, Subject::Words(_))
+        matches!(self.pattern, Pattern::Words(_))
     }
 
-    /// How closely the rule names the matter; none when it does not.
-    pub(crate) fn specificity(&self, matter: Matter<'_>) -> Option<usize> {
-        match (&self.subject, matter) {
-            (Subject::Effect(named), Matter::Effect(effect)) if *named == effect => Some(0),
-            (Subject::Edit(glob), Matter::Edit(path)) | (Subject::Read(glob), Matter::Read(path)) => {
+    /// How closely the rule names the subject; none when it does not.
+    pub(crate) fn specificity(&self, subject: Subject<'_>) -> Option<usize> {
+        match (&self.pattern, subject) {
+            (Pattern::Effect(named), Subject::Effect(effect)) if *named == effect => Some(0),
+            (Pattern::Edit(glob), Subject::Edit(path)) | (Pattern::Read(glob), Subject::Read(path)) => {
                 glob_weight(glob, path)
             }
-            (Subject::Net(glob), Matter::Net(host)) => glob_weight(glob, host),
-            (Subject::Words(rule), Matter::Words(command)) => words_match(rule, command),
+            (Pattern::Net(glob), Subject::Net(host)) => glob_weight(glob, host),
+            (Pattern::Words(rule), Subject::Words(command)) => words_match(rule, command),
             _ => None,
         }
     }
@@ -160,21 +163,44 @@ impl fmt::Display for Rule {
     }
 }
 
+/// The text of a glob that matches this name alone.
+pub(crate) fn literal(name: &str) -> String {
+    let mut glob = String::new();
+    for c in name.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
+            glob.push('\\');
+        }
+        glob.push(c);
+    }
+    glob
+}
+
 fn path_glob(glob: &str) -> Result<GlobMatcher, String> {
     if glob.is_empty() {
         return Err("nothing stands between the brackets".to_owned());
     }
-    let anywhere = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+    let anywhere = if glob.contains('/') {
+        glob.to_owned()
+    } else {
+        format!("**/{glob}")
+    };
     GlobBuilder::new(&anywhere)
         .literal_separator(true)
+        .backslash_escape(true)
         .build()
         .map(|glob| glob.compile_matcher())
         .map_err(|error| error.kind().to_string())
 }
 
 fn glob_weight(glob: &GlobMatcher, subject: &str) -> Option<usize> {
-    glob.is_match(subject)
-        .then(|| 1 + glob.glob().glob().chars().filter(|c| !matches!(c, '*' | '?' | '[' | ']' | '{' | '}')).count())
+    glob.is_match(subject).then(|| {
+        1 + glob
+            .glob()
+            .glob()
+            .chars()
+            .filter(|c| !matches!(c, '*' | '?' | '[' | ']' | '{' | '}'))
+            .count()
+    })
 }
 
 /// A rule's words are whole words; a last `*` stands for any further words, also none.
@@ -209,7 +235,7 @@ mod tests {
 
     #[test]
     fn words_are_whole_words() {
-        let check = |text: &str, line: &str| rule(text).unwrap().specificity(Matter::Words(&words(line)));
+        let check = |text: &str, line: &str| rule(text).unwrap().specificity(Subject::Words(&words(line)));
         assert!(check("npm run *", "npm run test").is_some());
         assert!(check("npm run *", "npm run").is_some());
         assert_eq!(check("npm run test", "npm run testx"), None);
@@ -221,13 +247,13 @@ mod tests {
 
     #[test]
     fn a_glob_without_a_slash_holds_anywhere() {
-        let check = |text: &str, matter: Matter<'_>| rule(text).unwrap().specificity(matter).is_some();
-        assert!(check("read(.env*)", Matter::Read("a/b/.env.local")));
-        assert!(check("edit(src/**)", Matter::Edit("src/a/b.rs")));
-        assert!(!check("edit(src/**)", Matter::Edit("lib/src/a.rs")));
-        assert!(!check("edit(src/**)", Matter::Read("src/a.rs")));
-        assert!(check("effect(git_push)", Matter::Effect(Effect::GitPush)));
-        assert!(check("net(*.example.org)", Matter::Net("api.example.org")));
+        let check = |text: &str, matter: Subject<'_>| rule(text).unwrap().specificity(matter).is_some();
+        assert!(check("read(.env*)", Subject::Read("a/b/.env.local")));
+        assert!(check("edit(src/**)", Subject::Edit("src/a/b.rs")));
+        assert!(!check("edit(src/**)", Subject::Edit("lib/src/a.rs")));
+        assert!(!check("edit(src/**)", Subject::Read("src/a.rs")));
+        assert!(check("effect(git_push)", Subject::Effect(Effect::GitPush)));
+        assert!(check("net(*.example.org)", Subject::Net("api.example.org")));
     }
 
     #[test]

@@ -142,9 +142,38 @@ pub struct RunSpec {
 pub fn run_spec(recipe: RunRecipe, built: &Built) -> Result<RunSpec, RunSpecRefused> {
     let profile = profile(recipe.mode);
     let narrowings = narrowings(&recipe);
-    let capability = narrowings.iter().fold(profile.capability.clone(), |so_far, next| narrow(&so_far, next));
-    let rules = recipe.rules.iter().cloned().map(Rule::parse).collect::<Result<Vec<_>, _>>()?;
-    let digest = digest(&json!({
+    let capability = narrowings
+        .iter()
+        .fold(profile.capability.clone(), |so_far, next| narrow(&so_far, next));
+    let rules = recipe
+        .rules
+        .iter()
+        .cloned()
+        .map(Rule::parse)
+        .collect::<Result<Vec<_>, _>>()?;
+    let digest = digest_of(&recipe, &capability, built);
+    let spec = RunSpec {
+        recipe,
+        profile,
+        capability,
+        rules,
+        built: built.clone(),
+        digest,
+    };
+    match spec.required() {
+        Some(verb) if !spec.surface().tools().iter().any(|tool| tool.name == verb) => {
+            Err(RunSpecRefused::RequiredVerbMissing {
+                mode: spec.mode(),
+                verb,
+            })
+        }
+        _ => Ok(spec),
+    }
+}
+
+/// Covers everything that decides what a run may do.
+fn digest_of(recipe: &RunRecipe, capability: &Capability, built: &Built) -> String {
+    digest(&json!({
         "mode": recipe.mode,
         "role": recipe.role,
         "capability": capability,
@@ -154,14 +183,7 @@ pub fn run_spec(recipe: RunRecipe, built: &Built) -> Result<RunSpec, RunSpecRefu
         "read_only_once": recipe.read_only_once,
         "rules": recipe.rules,
         "tools": built.rows().iter().map(|row| row.name).collect::<Vec<_>>(),
-    }));
-    let spec = RunSpec { recipe, profile, capability, rules, built: built.clone(), digest };
-    match spec.required() {
-        Some(verb) if !spec.surface().tools().iter().any(|tool| tool.name == verb) => {
-            Err(RunSpecRefused::RequiredVerbMissing { mode: spec.mode(), verb })
-        }
-        _ => Ok(spec),
-    }
+    }))
 }
 
 fn narrowings(recipe: &RunRecipe) -> Vec<Capability> {
@@ -188,6 +210,7 @@ impl RunSpec {
         if let Role::Step { files: bound, .. } = &mut bounded.recipe.role {
             *bound = Some(files);
         }
+        bounded.digest = digest_of(&bounded.recipe, &bounded.capability, &bounded.built);
         bounded
     }
 
@@ -218,13 +241,27 @@ impl RunSpec {
 
     /// The name beside the badge, with what narrows it.
     pub fn label(&self) -> String {
-        if self.recipe.read_only_once {
-            format!("{}, read-only this once", self.mode())
-        } else if !self.recipe.chain.is_empty() && !profile(self.mode()).capability.within(&self.capability) {
-            format!("{}, read-only: started before the approval", self.mode())
-        } else {
-            self.profile.label.to_owned()
-        }
+        self.narrowed_name().unwrap_or_else(|| self.profile.label.to_owned())
+    }
+
+    /// The name a refusal reads: "not in Plan".
+    pub(crate) fn name(&self) -> String {
+        self.narrowed_name().unwrap_or_else(|| self.mode().to_string())
+    }
+
+    fn narrowed_name(&self) -> Option<String> {
+        let by = match self.recipe.role {
+            _ if self.recipe.read_only_once => "read-only this once",
+            Role::Step { read_only: true, .. } => "read-only step",
+            _ if self.narrowed() => "read-only: started before the approval",
+            _ => return None,
+        };
+        Some(format!("{}, {by}", self.mode()))
+    }
+
+    /// Whether it only reads although its mode writes.
+    pub(crate) fn narrowed(&self) -> bool {
+        self.capability.worktree() < self.profile.capability.worktree()
     }
 
     /// The mode verbs it owns: none but in a main run.

@@ -8,7 +8,7 @@ use crate::capability::Shut;
 use crate::effect::EffectSet;
 use crate::mode::Mode;
 use crate::profile::profile;
-use crate::spec::RunSpec;
+use crate::spec::{RunSpec, WallsStanding};
 use crate::tool::{Descriptor, descriptor, descriptors};
 
 /// The projection of a run specification on the table of tools.
@@ -73,7 +73,11 @@ impl Surface {
             };
             absent.push((row, absence));
         }
-        Surface { label: spec.label(), tools, absent }
+        Surface {
+            label: spec.label(),
+            tools,
+            absent,
+        }
     }
 
     /// The tools of the run, in registration order.
@@ -94,7 +98,11 @@ impl Surface {
         let absence = descriptor(name)
             .and_then(|row| self.absent.iter().find(|(absent, _)| *absent == row))
             .map(|(_, absence)| absence.clone());
-        Err(NotInSurface { name: name.to_owned(), label: self.label.clone(), absence })
+        Err(NotInSurface {
+            name: name.to_owned(),
+            label: self.label.clone(),
+            absence,
+        })
     }
 }
 
@@ -112,9 +120,17 @@ pub struct NotInSurface {
 impl fmt::Display for NotInSurface {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.absence {
-            None => write!(formatter, "unknown tool {:?}: this run ({}) has no such tool", self.name, self.label),
+            None => write!(
+                formatter,
+                "unknown tool {:?}: this run ({}) has no such tool",
+                self.name, self.label
+            ),
             Some(absence) => {
-                write!(formatter, "unknown tool {}: not in {}: {absence}", self.name, self.label)
+                write!(
+                    formatter,
+                    "unknown tool {}: not in {}: {absence}",
+                    self.name, self.label
+                )
             }
         }
     }
@@ -124,8 +140,10 @@ fn standing(spec: &RunSpec, tool: &'static Descriptor) -> Result<(), Absence> {
     if spec.pinned(tool) {
         return Ok(());
     }
-    let owners: Vec<Mode> =
-        Mode::all().into_iter().filter(|mode| profile(*mode).verbs.contains(&tool.name)).collect();
+    let owners: Vec<Mode> = Mode::all()
+        .into_iter()
+        .filter(|mode| profile(*mode).verbs.contains(&tool.name))
+        .collect();
     if !owners.is_empty() && !spec.verbs().contains(&tool.name) {
         return Err(Absence::VerbOf(owners));
     }
@@ -135,5 +153,9 @@ fn standing(spec: &RunSpec, tool: &'static Descriptor) -> Result<(), Absence> {
         Shut::NotOnAllowList => Absence::NotOnAllowList,
         Shut::RefusedEffect(effects) => Absence::RefusedEffect(effects),
         Shut::NoInspection => Absence::NoInspection,
-    })
+    })?;
+    if tool.needs_inspection && spec.recipe().walls == WallsStanding::Absent {
+        return Err(Absence::NoInspection);
+    }
+    Ok(())
 }

@@ -57,7 +57,10 @@ const fn row(name: &'static str, tier: Tier, effects: &[Effect]) -> Descriptor {
 }
 
 const fn read(name: &'static str) -> Descriptor {
-    Descriptor { parallel: true, ..row(name, Tier::Read, &[]) }
+    Descriptor {
+        parallel: true,
+        ..row(name, Tier::Read, &[])
+    }
 }
 
 const fn verb(name: &'static str) -> Descriptor {
@@ -65,7 +68,10 @@ const fn verb(name: &'static str) -> Descriptor {
 }
 
 const fn mutator(name: &'static str) -> Descriptor {
-    Descriptor { mutates_worktree: true, ..row(name, Tier::Write, &[]) }
+    Descriptor {
+        mutates_worktree: true,
+        ..row(name, Tier::Write, &[])
+    }
 }
 
 const fn ticket(name: &'static str) -> Descriptor {
@@ -91,12 +97,28 @@ static TABLE: &[Descriptor] = &[
         row("create_pull_request", Tier::Exec, &[Effect::PrCreate, Effect::GitPush]),
         "changes the repository and the forge",
     ),
-    agent_only(row("execute_command", Tier::Exec, &[Effect::ProcessSpawn]), "runs any program"),
-    Descriptor { needs_inspection: true, ..row("inspect_command", Tier::Read, &[]) },
-    Descriptor { parallel: true, ..row("web_fetch", Tier::Read, &[Effect::NetworkEgress]) },
-    Descriptor { parallel: true, ..row("web_search", Tier::Read, &[Effect::NetworkEgress]) },
     agent_only(
-        row("browser_action", Tier::Exec, &[Effect::ProcessSpawn, Effect::NetworkEgress]),
+        row("execute_command", Tier::Exec, &[Effect::ProcessSpawn]),
+        "runs any program",
+    ),
+    Descriptor {
+        needs_inspection: true,
+        ..row("inspect_command", Tier::Read, &[])
+    },
+    Descriptor {
+        parallel: true,
+        ..row("web_fetch", Tier::Read, &[Effect::NetworkEgress])
+    },
+    Descriptor {
+        parallel: true,
+        ..row("web_search", Tier::Read, &[Effect::NetworkEgress])
+    },
+    agent_only(
+        row(
+            "browser_action",
+            Tier::Exec,
+            &[Effect::ProcessSpawn, Effect::NetworkEgress],
+        ),
         "acts on live pages",
     ),
     row("read_mcp_resource", Tier::Read, &[]),

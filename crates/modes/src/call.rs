@@ -1,0 +1,175 @@
+//! A call as its tool proposes it: what it acts on, its effects, and the digest an answer is bound
+//! to. Knows no rule and no mode.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::canonical::digest;
+use crate::effect::{Effect, EffectSet};
+use crate::paths::WriteClass;
+use crate::tool::{Descriptor, Tier};
+
+/// What a call acts on, as its tool found by opening it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Writes a path beneath the worktree, or outside of it.
+    Write {
+        /// Relative to the worktree; absolute when outside.
+        path: String,
+        /// What the path is.
+        #[serde(skip)]
+        class: WriteClass,
+        /// Whether it lies outside the worktree.
+        outside: bool,
+    },
+    /// Reads a path.
+    Read {
+        /// Relative to the worktree; absolute when outside.
+        path: String,
+    },
+    /// Runs a shell line. Lines are opaque: no word of one is believed to be a command.
+    Line {
+        /// The line as the model wrote it.
+        line: String,
+    },
+    /// Connects to a host.
+    Host {
+        /// Its name.
+        host: String,
+    },
+    /// Something no mode, rule or answer ever lets through.
+    Never {
+        /// What it is: "the store of Stance", "credentials".
+        what: String,
+    },
+}
+
+/// A call as its tool proposes it: parsed once, its effects found, what it opened in hand.
+pub struct ProposedCall {
+    tool: &'static Descriptor,
+    call_id: String,
+    arguments: Value,
+    effects: EffectSet,
+    targets: Vec<Target>,
+    evidence: BTreeMap<String, String>,
+    handle: Option<Box<dyn Any + Send>>,
+}
+
+impl ProposedCall {
+    /// A call of a tool with its declared effects.
+    pub fn new(tool: &'static Descriptor, call_id: impl Into<String>, arguments: Value) -> ProposedCall {
+        ProposedCall {
+            tool,
+            call_id: call_id.into(),
+            arguments,
+            effects: tool.effects,
+            targets: Vec::new(),
+            evidence: BTreeMap::new(),
+            handle: None,
+        }
+    }
+
+    /// Adds an effect of this call.
+    #[must_use]
+    pub fn with_effect(mut self, effect: Effect) -> ProposedCall {
+        self.effects = self.effects.with(effect);
+        self
+    }
+
+    /// Adds what it acts on, and the effects that follow from it.
+    #[must_use]
+    pub fn with_target(mut self, target: Target) -> ProposedCall {
+        match target {
+            Target::Write { outside: true, .. } => {
+                self.effects = self.effects.with(Effect::FileWriteOutsideWorktree);
+            }
+            Target::Host { .. } => self.effects = self.effects.with(Effect::NetworkEgress),
+            _ => {}
+        }
+        self.targets.push(target);
+        self
+    }
+
+    /// Adds a fact that the digest covers: a content hash, an object id, a resolved program.
+    #[must_use]
+    pub fn with_evidence(mut self, name: impl Into<String>, value: impl Into<String>) -> ProposedCall {
+        self.evidence.insert(name.into(), value.into());
+        self
+    }
+
+    /// Hands over what was opened, for the act itself.
+    #[must_use]
+    pub fn with_handle(mut self, handle: impl Any + Send) -> ProposedCall {
+        self.handle = Some(Box::new(handle));
+        self
+    }
+
+    /// The tool called.
+    pub fn tool(&self) -> &'static Descriptor {
+        self.tool
+    }
+
+    /// The provider's id of the call.
+    pub fn call_id(&self) -> &str {
+        &self.call_id
+    }
+
+    /// Its arguments, parsed once.
+    pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    /// Its effects.
+    pub fn effects(&self) -> EffectSet {
+        self.effects
+    }
+
+    /// What it acts on.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// The digest an answer is bound to: tool, arguments, effects, targets and evidence.
+    pub fn digest(&self) -> String {
+        digest(&json!({
+            "tool": self.tool.name,
+            "arguments": self.arguments,
+            "effects": self.effects,
+            "targets": self.targets,
+            "evidence": self.evidence,
+        }))
+    }
+
+    /// Whether an agent that only proposes may not do it.
+    pub(crate) fn gated(&self) -> bool {
+        self.tool.tier > Tier::Read || !self.effects.is_empty()
+    }
+
+    /// Takes what was opened. None when it was taken, or is of another type.
+    pub(crate) fn take_handle<T: Any>(&mut self) -> Option<T> {
+        match self.handle.take()?.downcast::<T>() {
+            Ok(handle) => Some(*handle),
+            Err(other) => {
+                self.handle = Some(other);
+                None
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ProposedCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ProposedCall")
+            .field("tool", &self.tool.name)
+            .field("call_id", &self.call_id)
+            .field("effects", &self.effects)
+            .field("targets", &self.targets)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! The things about a call that must each be settled: one for each effect and each target that
+//! causes it, so that a yes to one path is no yes to another. Decides nothing.
+
+use globset::GlobBuilder;
+
+use crate::call::{ProposedCall, Target};
+use crate::decision::Layer;
+use crate::effect::Effect;
+use crate::paths::{WriteClass, secret_shaped};
+use crate::rules::{Rule, Subject, Verdict, literal};
+use crate::spec::{Role, RunSpec};
+
+/// One thing that must be settled.
+pub(crate) struct Matter<'a> {
+    /// What it would do: "push", "write src/lib.rs".
+    pub(crate) what: String,
+    /// What holds where no rule speaks.
+    pub(crate) default: Verdict,
+    /// The layer of that default.
+    pub(crate) default_by: Layer,
+    /// The rule that names just this.
+    pub(crate) allowed_by: String,
+    /// Whether a step of an approved plan names its path.
+    pub(crate) planned: bool,
+    subjects: Vec<Subject<'a>>,
+    /// The words of a shell line that is nothing but words.
+    words: Vec<String>,
+    is_line: bool,
+}
+
+impl Matter<'_> {
+    /// How closely a rule names it; none when it does not.
+    pub(crate) fn named_by(&self, rule: &Rule) -> Option<usize> {
+        let words = (!self.words.is_empty()).then_some(Subject::Words(&self.words));
+        self.subjects
+            .iter()
+            .copied()
+            .chain(words)
+            .filter_map(|subject| rule.specificity(subject))
+            .max()
+    }
+
+    /// Whether a restricting rule about commands may mean it without naming it: a line can start
+    /// any command in words that are not its own.
+    pub(crate) fn perhaps_meant_by(&self, rule: &Rule) -> bool {
+        self.is_line && rule.speaks_of_commands() && rule.source().verdict != Verdict::Allow
+    }
+}
+
+/// Everything about a call that must be settled.
+pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<'a>> {
+    let effects = call.effects().iter().flat_map(|effect| of_effect(spec, call, effect));
+    let targets = call.targets().iter().filter_map(|target| match target {
+        Target::Write {
+            path,
+            class,
+            outside: false,
+        } => Some(of_write(spec, path, *class)),
+        Target::Read { path } if !reveals(call, path) => Some(of_read(spec, path)),
+        _ => None,
+    });
+    effects.chain(targets).collect()
+}
+
+/// One matter for each target that causes the effect; one for the effect alone when none does.
+fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<Matter<'a>> {
+    let causes: Vec<Matter<'a>> = call
+        .targets()
+        .iter()
+        .filter_map(|target| match (effect, target) {
+            (Effect::SecretAccess, Target::Read { path }) if reveals(call, path) => Some(caused(
+                spec,
+                effect,
+                path,
+                Subject::Read(path),
+                format!("read({})", literal(path)),
+            )),
+            (
+                Effect::FileWriteOutsideWorktree,
+                Target::Write {
+                    path, outside: true, ..
+                },
+            ) => Some(caused(
+                spec,
+                effect,
+                path,
+                Subject::Edit(path),
+                format!("edit({})", literal(path)),
+            )),
+            (Effect::NetworkEgress, Target::Host { host }) => Some(caused(
+                spec,
+                effect,
+                host,
+                Subject::Net(host),
+                format!("net({})", literal(host)),
+            )),
+            (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line)),
+            _ => None,
+        })
+        .collect();
+    if causes.is_empty() { vec![bare(effect)] } else { causes }
+}
+
+/// Whether reading the path is what makes the call read secrets: its name says so, or no name does.
+fn reveals(call: &ProposedCall, path: &str) -> bool {
+    let named = |target: &Target| matches!(target, Target::Read { path } if secret_shaped(path));
+    call.effects().contains(Effect::SecretAccess) && (secret_shaped(path) || !call.targets().iter().any(named))
+}
+
+fn bare<'a>(effect: Effect) -> Matter<'a> {
+    Matter {
+        what: effect.phrase().to_owned(),
+        default: match effect {
+            Effect::GitCommit | Effect::ProcessSpawn => Verdict::Allow,
+            _ => Verdict::Ask,
+        },
+        default_by: Layer::BuiltIn,
+        allowed_by: format!("effect({effect})"),
+        planned: false,
+        subjects: vec![Subject::Effect(effect)],
+        words: Vec::new(),
+        is_line: false,
+    }
+}
+
+fn caused<'a>(spec: &RunSpec, effect: Effect, by: &'a str, subject: Subject<'a>, allowed_by: String) -> Matter<'a> {
+    Matter {
+        what: format!("{} ({by})", effect.phrase()),
+        allowed_by,
+        planned: !matches!(subject, Subject::Net(_)) && step_names(spec, by),
+        subjects: vec![Subject::Effect(effect), subject],
+        ..bare(effect)
+    }
+}
+
+fn of_line<'a>(effect: Effect, line: &str) -> Matter<'a> {
+    let words = plain_words(line);
+    let matter = bare(effect);
+    Matter {
+        what: format!("{} ({line})", effect.phrase()),
+        allowed_by: if words.is_empty() {
+            matter.allowed_by
+        } else {
+            words.join(" ")
+        },
+        words,
+        is_line: true,
+        ..matter
+    }
+}
+
+fn of_read<'a>(spec: &RunSpec, path: &'a str) -> Matter<'a> {
+    of_path(
+        spec,
+        format!("read {path}"),
+        path,
+        Subject::Read(path),
+        format!("read({})", literal(path)),
+    )
+}
+
+fn of_write<'a>(spec: &RunSpec, path: &'a str, class: WriteClass) -> Matter<'a> {
+    let allowed_by = format!("edit({})", literal(path));
+    let plain = of_path(spec, format!("write {path}"), path, Subject::Edit(path), allowed_by);
+    if plain.planned {
+        plain
+    } else if matches!(spec.recipe().role, Role::Step { files: Some(_), .. }) {
+        let what = format!("write {path}, which the approved step does not name");
+        Matter {
+            what,
+            default: Verdict::Ask,
+            default_by: Layer::Step,
+            ..plain
+        }
+    } else if class == WriteClass::Configures {
+        let what = format!("write {path}, which configures agents, editors, git or CI");
+        Matter {
+            what,
+            default: Verdict::Ask,
+            ..plain
+        }
+    } else {
+        plain
+    }
+}
+
+fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, allowed_by: String) -> Matter<'a> {
+    Matter {
+        what,
+        default: Verdict::Allow,
+        default_by: Layer::BuiltIn,
+        allowed_by,
+        planned: step_names(spec, path),
+        subjects: vec![subject],
+        words: Vec::new(),
+        is_line: false,
+    }
+}
+
+/// Whether the run carries out an approved step that names the path.
+fn step_names(spec: &RunSpec, path: &str) -> bool {
+    let Role::Step { files: Some(files), .. } = &spec.recipe().role else {
+        return false;
+    };
+    files.iter().any(|glob| {
+        let folder = glob.trim_end_matches('/');
+        let literal = folder == path || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        literal
+            || GlobBuilder::new(glob)
+                .literal_separator(true)
+                .build()
+                .is_ok_and(|glob| glob.compile_matcher().is_match(path))
+    })
+}
+
+/// The words of a line that is nothing but words: no quoting, expansion, redirection, assignment
+/// or list. None of every other line, which stays opaque.
+fn plain_words(line: &str) -> Vec<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '+' | ',' | ' ');
+    if line.chars().all(plain) {
+        line.split(' ')
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    } else {
+        Vec::new()
+    }
+}
