@@ -35,13 +35,11 @@ pub(crate) fn blocks(diff: &str) -> Result<Vec<Block>, String> {
         };
         match (mark(line), open.take()) {
             (Some(Mark::Search), None) => {
-                open = Some((
-                    Block {
-                        search: Vec::new(),
-                        replace: Vec::new(),
-                    },
-                    false,
-                ))
+                let empty = Block {
+                    search: Vec::new(),
+                    replace: Vec::new(),
+                };
+                open = Some((empty, false));
             }
             (Some(Mark::Search), Some(_)) => return fault("a SEARCH begins inside a block"),
             (Some(Mark::Divide), Some((block, false))) => open = Some((block, true)),
