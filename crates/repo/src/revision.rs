@@ -109,6 +109,7 @@ pub(crate) fn not_busy(checkout: &Checkout) -> Result<(), RepoError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn only_plain_revisions_reach_git() {
@@ -155,6 +156,31 @@ mod tests {
             "a\0b",
         ] {
             assert!(one_beneath(Path::new(path)).is_err(), "{path:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_that_passes_never_leads_out(text in "[a.G/gitI-]{0,14}") {
+            if let Ok(passed) = one_beneath(Path::new(&text)) {
+                let passed = Path::new(&passed);
+                let names: Vec<_> = passed.components().collect();
+                prop_assert!(!names.is_empty());
+                if passed != Path::new(".") {
+                    for name in names {
+                        prop_assert!(matches!(name, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn a_revision_that_passes_is_one_word_and_no_option(text in ".{0,12}") {
+            if is_plain(&text) {
+                prop_assert!(!text.starts_with('-'));
+                prop_assert_eq!(text.split_whitespace().count(), 1);
+                prop_assert!(!text.contains(':') && !text.contains(".."));
+            }
         }
     }
 }

@@ -71,6 +71,8 @@ impl Capture {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn captured(keep: Keep, limit: usize, parts: &[&str]) -> (String, u64) {
         let mut capture = Capture::new(keep, limit);
@@ -89,5 +91,29 @@ mod tests {
         assert_eq!(captured(Keep::Tail, 9, &parts), ("abcdefghi".into(), 0));
         assert_eq!(captured(Keep::Head, 0, &parts), (String::new(), 9));
         assert_eq!(captured(Keep::Tail, 0, &parts), (String::new(), 9));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_an_end_of_everything_and_the_rest_is_counted(
+            parts in vec(vec(any::<u8>(), 0..20), 0..10),
+            limit in 0_usize..64,
+        ) {
+            let all = parts.concat();
+            for keep in [Keep::Head, Keep::Tail] {
+                let mut capture = Capture::new(keep, limit);
+                for part in &parts {
+                    capture.push(part);
+                }
+                let captured = capture.finish();
+                let kept = all.len().min(limit);
+                let expected = match keep {
+                    Keep::Head => &all[..kept],
+                    Keep::Tail => &all[all.len() - kept..],
+                };
+                prop_assert_eq!(captured.bytes.as_slice(), expected);
+                prop_assert_eq!(captured.dropped, (all.len() - kept) as u64);
+            }
+        }
     }
 }

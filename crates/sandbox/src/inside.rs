@@ -152,6 +152,8 @@ fn say(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::{array, prelude::*};
 
     #[test]
     fn an_order_survives_its_way_through_the_arguments() {
@@ -172,5 +174,21 @@ mod tests {
     fn a_cut_order_is_refused() {
         let mut arguments = ["--write", "/tmp"].map(OsString::from).into_iter();
         assert!(Order::parse(&mut arguments).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_survives_and_the_programs_arguments_are_left_whole(
+            lists in array::uniform3(vec("[ -~]{1,12}", 0..4)),
+            sockets: bool,
+            program in vec("[ -~]{0,8}", 0..4),
+        ) {
+            let [writable, sealed, hidden] = lists.map(|list| list.into_iter().map(PathBuf::from).collect());
+            let order = Order { writable, sealed, hidden, sockets };
+            let passed = order.clone().into_arguments().into_iter().skip(1);
+            let mut passed = passed.chain(program.iter().map(OsString::from));
+            prop_assert_eq!(Order::parse(&mut passed), Ok(order));
+            prop_assert!(passed.eq(program.iter().map(OsString::from)));
+        }
     }
 }

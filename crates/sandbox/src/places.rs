@@ -42,7 +42,8 @@ pub struct Generated {
 pub struct Places {
     /// Shown at its own path; written if the containment says so. Must have no symbolic link in it.
     pub worktree: PathBuf,
-    /// Read-only even if the worktree is writable: every `.git` folder or file, the common folder.
+    /// Read-only even if the worktree is writable: every `.git` folder or file, the common folder; or
+    /// the worktree itself, for a git of ours that writes its repository alone.
     pub sealed: Vec<PathBuf>,
     /// A private folder of ours. Its `tmp` is `/tmp` inside, its `home` is HOME; both are made here
     /// if they are missing and last as long as the folder does.
@@ -69,10 +70,15 @@ impl Places {
         }
     }
 
+    /// Whether a process with this containment can write the worktree at all.
+    pub(crate) fn worktree_is_written(&self, containment: Containment) -> bool {
+        containment.worktree() == Posture::Writable && !self.sealed.contains(&self.worktree)
+    }
+
     /// Every place of the host a process with this containment can write.
     pub(crate) fn written(&self, containment: Containment) -> Vec<&Path> {
         let mut written = vec![self.scratch.as_path()];
-        if containment.worktree() == Posture::Writable {
+        if self.worktree_is_written(containment) {
             written.push(&self.worktree);
         }
         written.extend(

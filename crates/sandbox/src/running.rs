@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use modes::{Containment, Posture};
+use modes::Containment;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
@@ -110,7 +110,7 @@ pub(crate) fn run(
         })
         .await?;
         let mut finished = follow(child, stdin, limits, chunks, kill_asked).await?;
-        if containment.worktree() == Posture::Writable {
+        if places.worktree_is_written(containment) {
             finished.violations = blocking(move || {
                 let quarantine = places.scratch.join("quarantine");
                 survey::neutralise(&places.worktree, &survey.git, &quarantine)

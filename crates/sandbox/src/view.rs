@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use modes::{Containment, Posture};
+use modes::Containment;
 
 use crate::inside::Order;
 use crate::survey::{self, Survey};
@@ -235,10 +235,10 @@ fn worktree(
     layers: &mut Layers,
     order: &mut Order,
 ) -> Result<(), SandboxError> {
-    let sealed = places.sealed.contains(&places.worktree);
-    let (access, destination) = match containment.worktree() {
-        Posture::Writable if !sealed => (Access::ReadWrite, &mut order.writable),
-        Posture::ReadOnly | Posture::Writable => (Access::ReadOnly, &mut order.sealed),
+    let (access, destination) = if places.worktree_is_written(containment) {
+        (Access::ReadWrite, &mut order.writable)
+    } else {
+        (Access::ReadOnly, &mut order.sealed)
     };
     destination.push(places.worktree.clone());
     layers.bind(Rank::Worktree, access, &places.worktree, &places.worktree);

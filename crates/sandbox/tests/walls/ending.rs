@@ -20,6 +20,16 @@ fn alive(mark: &str) -> usize {
         .count()
 }
 
+/// Waits for something to become true; only so that a failure ends, not for ever.
+async fn until(is_true: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_true() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), waiting).await.unwrap();
+}
+
 #[tokio::test]
 async fn descendants_end_with_the_program() {
     let ground = Ground::new();
@@ -67,13 +77,7 @@ async fn dropping_ends_everything_and_still_looks_for_a_planted_git() {
     running.take_output().unwrap().recv().await.unwrap();
     assert!(ground.tree.join(".git").exists());
     drop(running);
-    let over = async {
-        while ground.tree.join(".git").exists() || alive(&ground.root().display().to_string()) > 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    // Only so that a failure ends.
-    tokio::time::timeout(Duration::from_mins(1), over).await.unwrap();
+    until(|| !ground.tree.join(".git").exists() && alive(&ground.root().display().to_string()) == 0).await;
 }
 
 /// The kernel ties a process to the thread that started it, and this runtime ends its threads at once.
@@ -88,4 +92,24 @@ fn a_process_outlives_the_thread_that_asked_for_it() {
         .unwrap();
     let output = runtime.block_on(ground.output(READ_ONLY, "sleep 0.3; echo alive"));
     assert_eq!(output, "alive\n");
+}
+
+#[tokio::test]
+async fn nothing_outlives_a_killed_parent() {
+    let ground = Ground::new();
+    let mark = format!("sleep-{}", ground.root().display());
+    let line = format!("setsid bash -c 'exec -a {mark} sleep 1000' & echo started; sleep 1000");
+    let mut parent = std::process::Command::new(env!("CARGO_BIN_EXE_stance-walls-probe"))
+        .arg(ground.root())
+        .arg(line)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 8];
+    std::io::Read::read_exact(parent.stdout.as_mut().unwrap(), &mut first).unwrap();
+    assert_eq!(&first, b"started\n");
+    assert!(alive(&mark) > 0);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    until(|| alive(&mark) == 0).await;
 }
