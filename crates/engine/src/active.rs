@@ -41,6 +41,14 @@ impl Active {
             .hint("send a new message: a new run starts under the present one."));
         }
         let mut chosen = inner.config.models.choose(start.recipe.mode)?;
+        if chosen.settings.provider != start.model.provider {
+            return Err(Problem::refused(format!(
+                "run {run} was started with {}; {} cannot go on with it",
+                words(&start.model),
+                words(&chosen.settings)
+            ))
+            .hint("name the model it was started with, or send a new message."));
+        }
         if chosen.settings != start.model {
             inner.notice(format!(
                 "this run was started with {} and goes on with it",

@@ -88,7 +88,7 @@ impl<'run> RunDesk<'run> {
         };
         let base = work::plan::Base {
             commit: snapshot.as_ref().and_then(|snapshot| snapshot.base.clone()),
-            snapshot_tree: snapshot.as_ref().map(|snapshot| snapshot.tree.clone()),
+            snapshot_tree: worktree::dirty_tree(snapshot.as_ref()),
         };
         let content = RevisionContent {
             plan: plan.clone(),

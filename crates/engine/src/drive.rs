@@ -54,7 +54,7 @@ async fn turns(active: &mut Active) -> Result<Flow, Problem> {
 
 /// Says in the journal that a run goes on which waited, or was cut off.
 async fn note_going_on(active: &mut Active) -> Result<(), Problem> {
-    let interrupted = !active.state.paused && active.state.requests > 0;
+    let interrupted = !active.state.paused && active.state.requests > 0 && active.state.unanswered_entry().is_none();
     if active.state.paused || interrupted {
         let who = active.inner.config.operator.clone();
         active.record(vec![Fact::RunResumed { who, interrupted }]).await?;

@@ -97,7 +97,7 @@ async fn rebase(inner: &Inner, row: &Row) -> Result<bool, Problem> {
     content.revision += 1;
     content.base = Base {
         commit: snapshot.as_ref().and_then(|snapshot| snapshot.base.clone()),
-        snapshot_tree: snapshot.as_ref().map(|snapshot| snapshot.tree.clone()),
+        snapshot_tree: worktree::dirty_tree(snapshot.as_ref()),
     };
     let digest = revision_digest(&content).hex();
     let base_words = worktree::words(inner, snapshot.as_ref()).await?;

@@ -9,6 +9,8 @@ mod propose;
 mod sample;
 mod settle;
 
+use tools::Then;
+
 use crate::active::Active;
 use crate::problem::Problem;
 use crate::run_state::Talk;
@@ -59,7 +61,8 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
 
 fn wants_request(run: &Active) -> bool {
     match run.state.talk.last() {
-        Some(Talk::Response(_, stop, calls)) => calls.is_empty() && settle::goes_on(stop),
+        Some(Talk::Response(_, stop, calls)) if calls.is_empty() => settle::goes_on(stop),
+        Some(Talk::Response(..)) => run.state.open_call().is_none() && run.state.then() == Then::GoOn,
         Some(Talk::StepEnded) => false,
         _ => true,
     }

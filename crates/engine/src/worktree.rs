@@ -14,6 +14,11 @@ pub(crate) async fn snapshot(inner: &Inner) -> Result<Option<Snapshot>, Problem>
     Ok(Some(repo::snapshot(git, checkout, &inner.home.objects()).await?))
 }
 
+/// The tree of a snapshot that holds more than its commit; none when nothing is uncommitted.
+pub(crate) fn dirty_tree(snapshot: Option<&Snapshot>) -> Option<String> {
+    snapshot.filter(|snapshot| !snapshot.changed.is_empty()).map(|snapshot| snapshot.tree.clone())
+}
+
 /// Paths that differ between two trees of ours, sorted.
 pub(crate) async fn changed(inner: &Inner, before: &str, after: &str) -> Result<Vec<String>, Problem> {
     let Some((git, checkout)) = inner.repository() else { return Ok(Vec::new()) };
