@@ -31,7 +31,7 @@ pub(super) fn leave_no_core() -> Result<(), String> {
     setrlimit(Resource::Core, one).map_err(|error| format!("the size of core files: {error}"))
 }
 
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the libraries offer no safe way to make this call")]
 fn close_the_rest() -> Result<(), String> {
     // SAFETY: this runs first in `main`, on the only thread, before anything was opened by us: no
     // value of this program owns a descriptor above 2.
