@@ -114,6 +114,12 @@ impl Engine {
         look::thread_events(&self.0, thread).await
     }
 
+    /// Test builds only: this process is to die around an event.
+    #[cfg(feature = "faults")]
+    pub fn arm_fault(&self, point: store::FaultPoint) {
+        self.0.journal.store().arm_fault(point);
+    }
+
     /// Checks the journal.
     pub async fn verify(&self, against: Option<&str>) -> Result<store::Verification, Problem> {
         let head = against

@@ -44,6 +44,8 @@ pub use config::{
 };
 pub use engine::{DryRun, Engine, Explanation, Measure};
 pub use problem::{Problem, ProblemKind};
+#[cfg(feature = "faults")]
+pub use store::{FaultMoment, FaultPoint};
 pub use view::{
     CheckRun, Cost, Denial, Details, EventView, FeedItem, LandingReport, ModelUsed, OrchestrationReport, Pending,
     PlanBrief, PlanView, RunReport, RunView, SpaceView, StepReport,

@@ -70,6 +70,12 @@ impl Environment {
         }
     }
 
+    /// Test builds only: where this process is to die, as `KIND:MOMENT:NUMBER`.
+    #[cfg(feature = "faults")]
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.set("STANCE_FAULT")?.into_string().ok()
+    }
+
     /// Whether colour is welcome, were the output a terminal.
     pub(crate) fn wants_colour(&self) -> bool {
         self.set(NO_COLOR).is_none() && self.set(TERM).is_some_and(|terminal| terminal != "dumb")

@@ -103,7 +103,7 @@ impl House {
             }
             _ => WallsStanding::Absent,
         };
-        Engine::open(EngineConfig {
+        let engine = Engine::open(EngineConfig {
             home: self.stance_home.clone(),
             person_home: self.person_home.clone(),
             start: self.start.clone(),
@@ -116,7 +116,10 @@ impl House {
             operator: operator(Path::new("/etc/passwd"), rustix::process::getuid().as_raw()),
             attendance,
         })
-        .await
+        .await?;
+        #[cfg(feature = "faults")]
+        crate::faults::arm(&engine, &self.environment)?;
+        Ok(engine)
     }
 }
 

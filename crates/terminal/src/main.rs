@@ -15,6 +15,8 @@ mod descent;
 mod door;
 mod environment;
 mod exit;
+#[cfg(feature = "faults")]
+mod faults;
 mod house;
 mod lines;
 mod models;

@@ -190,15 +190,11 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
         ),
         Some(why) => printer.line(Mark::Refused, &format!("walls OFF {who}: {why}")),
     }
-    for probe in &findings.walls.probes {
-        let tree = if probe.writable {
-            "writable worktree"
-        } else {
-            "read-only worktree"
-        };
-        let mark = if probe.held { Mark::Done } else { Mark::Refused };
-        printer.line(mark, &format!("  {} ({tree}): {}", probe.name, probe.detail));
+    for probe in findings.walls.probes.iter().filter(|probe| !probe.held) {
+        let tree = if probe.writable { "writable worktree" } else { "read-only worktree" };
+        printer.line(Mark::Refused, &format!("  {} ({tree}) was possible: {}", probe.name, probe.detail));
     }
+    printer.line(Mark::Note, "`stance doctor --json` lists every try");
     for file in &findings.settings.files {
         let state = if file.read { "read" } else { "not there" };
         printer.line(Mark::Note, &format!("settings {}: {state}", file.path));
