@@ -1,0 +1,21 @@
+//! What the real binary does, story by story: one hermetic home, one real repository, one scripted
+//! model each.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test fails by panicking and acts on real files and processes"
+)]
+
+mod attacks;
+mod attempts;
+mod kills;
+mod models;
+mod outcomes;
+mod plans;
+mod races;
+mod support;
+mod walls;

@@ -1,0 +1,71 @@
+//! The main job: a plan that cannot write, approved, then carried out.
+
+use serde_json::json;
+
+use crate::support::{Place, calls, one_step_plan, plan_at_digest, says, turns};
+
+#[test]
+fn a_plan_changes_nothing_until_it_is_approved_and_then_is_carried_out() {
+    let place = Place::new();
+    let plan = one_step_plan("Greet", "greet", &["HELLO.md"], &["test -f HELLO.md"]);
+    let model = place.script(
+        "whole",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [
+                calls(&[("read_file", json!({"path": "README.md"})), ("list_files", json!({"path": "."}))]),
+                calls(&[("write_to_file", json!({"path": "HELLO.md", "content": "hello\n"}))]),
+                calls(&[("submit_plan", plan)]),
+            ]},
+            {"match": {"mode": "agent", "step": "greet"}, "turns": [
+                calls(&[("write_to_file", json!({"path": "HELLO.md", "content": "hello\n"}))]),
+                calls(&[("submit_output", json!({"evidence": "the file is there"}))]),
+            ]},
+        ]}),
+    );
+    let before = place.world();
+    let (code, report) = place.run(&model, &["--mode", "plan", "greet the reader"]);
+    assert_eq!((code, report["outcome"].as_str()), (0, Some("delivered")), "{report:#}");
+    assert_eq!(report["denials"][0]["tool"], "write_to_file");
+    assert_eq!(report["denials"][0]["layer"], "surface");
+    assert_eq!(place.world(), before);
+
+    let said = place.stance(&["plan", "approve", &plan_at_digest(&report), "--json", "--model", &model]);
+    let done = said.report();
+    assert_eq!((said.code, done["outcome"].as_str()), (0, Some("delivered")), "{done:#}\n{}", said.err);
+    assert_eq!(place.read("HELLO.md"), "hello\n");
+    assert_eq!(done["files_changed"], json!(["HELLO.md"]));
+    assert_eq!(done["orchestration"]["steps"][0]["status"], "done");
+    assert_eq!(done["orchestration"]["steps"][0]["files_changed"], json!(["HELLO.md"]));
+    assert_eq!(done["checks"], json!([{"command": "test -f HELLO.md", "exit": 0}]));
+    assert_eq!(done["plan"]["status"], "completed");
+    assert_eq!(done["mode"], "chat");
+    assert_eq!(place.stance(&["audit", "verify"]).code, 0);
+}
+
+#[test]
+fn a_decision_names_the_digest_it_saw() {
+    let place = Place::new();
+    let model = place.script(
+        "digest",
+        &turns(&[
+            calls(&[("submit_plan", one_step_plan("First", "a", &["A.md"], &[]))]),
+            calls(&[("submit_plan", one_step_plan("Second", "a", &["A.md"], &[]))]),
+            says("done"),
+        ]),
+    );
+    let (_, first) = place.run(&model, &["--mode", "plan", "plan it"]);
+    let thread = first["thread_id"].as_str().unwrap();
+    let (_, second) = place.run(&model, &["--resume", thread, "again"]);
+    assert_eq!(second["plan"]["id"], first["plan"]["id"]);
+    assert_eq!(second["plan"]["revision"], 2);
+    let stale = place.stance(&["plan", "approve", &plan_at_digest(&first), "--model", &model]);
+    assert_eq!(stale.code, 1);
+    assert!(stale.err.contains("it changed, look again"), "{}", stale.err);
+    let bare = place.stance(&["plan", "approve", first["plan"]["id"].as_str().unwrap(), "--model", &model]);
+    assert_eq!(bare.code, 2, "{}", bare.err);
+    let good = place.stance(&["plan", "approve", &plan_at_digest(&second), "--json", "--model", &model]);
+    assert_eq!(good.code, 0, "{}", good.err);
+    let again = place.stance(&["plan", "approve", &plan_at_digest(&second), "--model", &model]);
+    assert_eq!(again.code, 1);
+    assert!(again.err.contains("decided already"), "{}", again.err);
+}
