@@ -1,5 +1,6 @@
 //! One byte form for a JSON value, so that two readers cannot take two meanings from one digest:
-//! keys sorted, no white space, numbers and strings as `serde_json` writes them.
+//! keys sorted, no white space, numbers and strings as `serde_json` writes them. Numbers are read to
+//! the last bit (`float_roundtrip`), so what comes back from the journal has the digest it went with.
 
 use serde_json::Value;
 

@@ -1,4 +1,17 @@
 //! The four modes: how one is stored, read, chosen and shown. What a mode permits is in `profile`.
+//!
+//! ```
+//! // Two modes can be compared.
+//! assert!(stance_modes::after_approval() != stance_modes::Mode::chosen("plan").unwrap());
+//! ```
+//! ```compile_fail,E0603
+//! // No mode can be named, so nobody branches on one.
+//! fn writes(mode: stance_modes::Mode) -> bool { matches!(mode, stance_modes::Mode(_)) }
+//! ```
+//! ```compile_fail,E0603
+//! // Nor can one be made but from a word.
+//! let mode = stance_modes::Mode(todo!());
+//! ```
 
 use std::fmt;
 

@@ -1,4 +1,9 @@
 //! The prompt block of a run, generated from the tools it really has. Snapshot-tested whole.
+//!
+//! ```compile_fail,E0451
+//! // What a model is shown is built here alone.
+//! let view = stance_modes::ModelView { preamble: String::new(), tools: Vec::new() };
+//! ```
 
 use std::fmt::Write as _;
 
@@ -48,7 +53,7 @@ fn preamble(spec: &RunSpec) -> String {
             spec.profile().deliverable
         );
     }
-    if let Some(verb) = spec.exit() {
+    if let Some(verb) = spec.exit().filter(|verb| surface.find(verb).is_ok()) {
         let _ = writeln!(
             text,
             "To leave this mode without a delivery, ask with `{verb}`; a person decides, and until then nothing changes."

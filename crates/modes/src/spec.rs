@@ -1,6 +1,15 @@
 //! A run's immutable specification: built once when the run starts, from a stored recipe, and
 //! never edited. The recipe is what the journal keeps; the specification is computed from it again
 //! after a restart, and its digest shows whether it still is the same.
+//!
+//! ```compile_fail,E0616
+//! // Nothing of a specification is edited.
+//! fn freed(mut spec: stance_modes::RunSpec) { spec.recipe.autonomy = stance_modes::Autonomy::ActFreely; }
+//! ```
+//! ```compile_fail,E0594
+//! // Nor through what it shows.
+//! fn freed(spec: stance_modes::RunSpec) { spec.recipe().autonomy = stance_modes::Autonomy::ActFreely; }
+//! ```
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -58,16 +58,18 @@ impl fmt::Display for Absence {
 
 impl Surface {
     pub(crate) fn of(spec: &RunSpec) -> Surface {
+        let verbs = Mode::all().map(|mode| (mode, profile(mode).verbs));
+        let standing = |row| standing(spec, &verbs, row);
         let mut tools = Vec::new();
         let mut absent = Vec::new();
         for row in spec.built().rows() {
-            match standing(spec, row) {
+            match standing(row) {
                 Ok(()) => tools.push(*row),
                 Err(absence) => absent.push((*row, absence)),
             }
         }
         for row in descriptors().iter().filter(|row| !spec.built().contains(row)) {
-            let absence = match standing(spec, row) {
+            let absence = match standing(row) {
                 Err(absence) => absence,
                 Ok(()) => Absence::NotBuilt,
             };
@@ -136,13 +138,17 @@ impl fmt::Display for NotInSurface {
     }
 }
 
-fn standing(spec: &RunSpec, tool: &'static Descriptor) -> Result<(), Absence> {
+/// The verbs of each mode.
+type Verbs = [(Mode, &'static [&'static str]); 4];
+
+fn standing(spec: &RunSpec, verbs: &Verbs, tool: &'static Descriptor) -> Result<(), Absence> {
     if spec.pinned(tool) {
         return Ok(());
     }
-    let owners: Vec<Mode> = Mode::all()
-        .into_iter()
-        .filter(|mode| profile(*mode).verbs.contains(&tool.name))
+    let owners: Vec<Mode> = verbs
+        .iter()
+        .filter(|(_, verbs)| verbs.contains(&tool.name))
+        .map(|(mode, _)| *mode)
         .collect();
     if !owners.is_empty() && !spec.verbs().contains(&tool.name) {
         return Err(Absence::VerbOf(owners));

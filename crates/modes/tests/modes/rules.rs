@@ -1,0 +1,369 @@
+//! Judging by example: the defaults, and what rules of each kind and scope make of them.
+
+use insta::assert_snapshot;
+use serde_json::json;
+use stance_modes::paths::write_class;
+use stance_modes::{
+    Answer, Approver, Autonomy, Effect, Judged, Mode, ProposedCall, Role, RuleText, RunRecipe, Scope, Target, Verdict,
+    WallsStanding, after_approval, descriptor, judge,
+};
+
+use crate::drawn::{SCOPES, spec, write};
+
+/// A run with a person at the door, and these rules of `scope verdict text`.
+pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
+    let rule = |(line, (scope, verdict, text)): (usize, &(Scope, Verdict, &str))| RuleText {
+        scope: *scope,
+        verdict: *verdict,
+        text: (*text).to_owned(),
+        place: format!("settings.toml:{}", line + 1),
+    };
+    RunRecipe {
+        mode,
+        chain: Vec::new(),
+        role: Role::Main,
+        read_only_once: false,
+        autonomy: Autonomy::ActWithApproval,
+        approver: Approver::Person,
+        walls: WallsStanding::Proven,
+        rules: rules.iter().enumerate().map(rule).collect(),
+    }
+}
+
+fn agent(rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
+    at(after_approval(), rules)
+}
+
+fn step(files: &[&str], rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
+    let files = Some(files.iter().map(|file| (*file).to_owned()).collect());
+    RunRecipe {
+        role: Role::Step {
+            files,
+            read_only: false,
+        },
+        ..agent(rules)
+    }
+}
+
+fn headless(recipe: RunRecipe) -> RunRecipe {
+    RunRecipe {
+        approver: Approver::Nobody,
+        ..recipe
+    }
+}
+
+fn call(tool: &str) -> ProposedCall {
+    ProposedCall::new(descriptor(tool).unwrap(), "call", json!({}))
+}
+
+fn reads(path: &str) -> ProposedCall {
+    let call = call("read_file").with_target(Target::Read { path: path.to_owned() });
+    if stance_modes::paths::secret_shaped(path) {
+        call.with_effect(Effect::SecretAccess)
+    } else {
+        call
+    }
+}
+
+fn writes(path: &str) -> ProposedCall {
+    call("write_to_file").with_target(write(path))
+}
+
+fn writes_outside(path: &str) -> ProposedCall {
+    call("write_to_file").with_target(Target::Write {
+        path: path.to_owned(),
+        class: write_class(path),
+        outside: true,
+    })
+}
+
+fn runs(line: &str) -> ProposedCall {
+    call("execute_command").with_target(Target::Line { line: line.to_owned() })
+}
+
+/// The decision as one line: `allow|ask|deny layer: reason`.
+fn decided(recipe: RunRecipe, call: ProposedCall) -> String {
+    let tool = call.tool().name;
+    let (digest, effects) = (call.digest(), call.effects());
+    let record = judge(&spec(recipe), call, None).record(tool, digest, effects);
+    let word = serde_json::to_value(record.decision).unwrap();
+    let reason = if record.reason.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", record.reason)
+    };
+    format!("{} {}{reason}", word.as_str().unwrap(), record.layer.word())
+}
+
+#[test]
+fn defaults() {
+    assert_snapshot!(decided(agent(&[]), reads("src/lib.rs")), @"allow built_in");
+    assert_snapshot!(decided(agent(&[]), writes("src/lib.rs")), @"allow built_in");
+    assert_snapshot!(decided(agent(&[]), runs("cargo test")), @"allow built_in");
+    assert_snapshot!(decided(agent(&[]), call("git_write").with_effect(Effect::GitCommit)), @"allow built_in");
+    assert_snapshot!(decided(agent(&[]), call("git_write").with_effect(Effect::GitPush)), @"ask built_in: it would push");
+    assert_snapshot!(decided(agent(&[]), reads(".env")), @"ask built_in: it would read secrets (.env)");
+    assert_snapshot!(decided(agent(&[]), writes_outside("/etc/hosts")), @"ask built_in: it would write outside the project (/etc/hosts)");
+    assert_snapshot!(decided(agent(&[]), writes(".mcp.json")), @"ask built_in: it would write .mcp.json, which configures agents, editors, git or CI");
+    assert_snapshot!(decided(agent(&[]), writes("sub/.git/hooks/pre-commit")), @"deny never: sub/.git/hooks/pre-commit belongs to the repository's own records: no mode, rule or answer lets a run touch that.");
+    let asked: Vec<&str> = Effect::ALL
+        .into_iter()
+        .filter(|effect| decided(agent(&[]), call("read_file").with_effect(*effect)).starts_with("ask"))
+        .map(Effect::name)
+        .collect();
+    let allowed = ["git_commit", "process_spawn"];
+    let others: Vec<&str> = Effect::ALL
+        .map(Effect::name)
+        .into_iter()
+        .filter(|name| !allowed.contains(name))
+        .collect();
+    assert_eq!(asked, others);
+}
+
+#[test]
+fn nobody_there() {
+    let decided = |call| decided(headless(agent(&[])), call);
+    assert_snapshot!(decided(reads(".env")), @"deny no_approver: it would read secrets (.env), and nobody can be asked. A person allows it with --allow 'read(.env)'.");
+    assert_snapshot!(decided(writes_outside("/srv/it's [here]")), @r"deny no_approver: it would write outside the project (/srv/it's [here]), and nobody can be asked. A person allows it with --allow 'edit(/srv/it'\''s \[here\])'.");
+    assert_snapshot!(decided(writes(".mcp.json").with_effect(Effect::GitPush)), @"deny no_approver: it would push; write .mcp.json, which configures agents, editors, git or CI, and nobody can be asked. A person allows it with --allow 'effect(git_push)' --allow 'edit(.mcp.json)'.");
+}
+
+#[test]
+fn no_allow_is_promised_that_would_not_help() {
+    let managed = [(Scope::Managed, Verdict::Ask, "effect(git_push)")];
+    let push = || call("git_write").with_effect(Effect::GitPush);
+    assert_snapshot!(decided(headless(agent(&managed)), push()), @r#"deny no_approver: it would push, and nobody can be asked. No --allow lifts that: the rule "effect(git_push)" (settings.toml:1) wants it asked."#);
+    let own = [(Scope::Person, Verdict::Ask, "effect(git_push)")];
+    assert_snapshot!(decided(headless(agent(&own)), push()), @"deny no_approver: it would push, and nobody can be asked. A person allows it with --allow 'effect(git_push)'.");
+}
+
+#[test]
+fn a_yes_to_one_is_no_yes_to_another() {
+    let allow = [(Scope::Run, Verdict::Allow, "read(.env)")];
+    let both = || {
+        reads(".env").with_target(Target::Read {
+            path: "id_rsa".to_owned(),
+        })
+    };
+    assert_snapshot!(decided(agent(&allow), reads(".env")), @"allow rule");
+    assert_snapshot!(decided(agent(&allow), both()), @"ask built_in: it would read secrets (id_rsa)");
+
+    let hosts = call("web_fetch")
+        .with_target(Target::Host {
+            host: "docs.example.org".to_owned(),
+        })
+        .with_target(Target::Host {
+            host: "elsewhere.example".to_owned(),
+        });
+    let allow = [(Scope::Person, Verdict::Allow, "net(*.example.org)")];
+    assert_snapshot!(decided(agent(&allow), hosts), @"ask built_in: it would use the network (elsewhere.example)");
+
+    let folders = writes_outside("/srv/a").with_target(Target::Write {
+        path: "/etc/b".to_owned(),
+        class: write_class("/etc/b"),
+        outside: true,
+    });
+    let allow = [(Scope::Person, Verdict::Allow, "edit(/srv/**)")];
+    assert_snapshot!(decided(agent(&allow), folders), @"ask built_in: it would write outside the project (/etc/b)");
+}
+
+#[test]
+fn a_rule_speaks_only_for_what_it_names() {
+    let edit = [(Scope::Run, Verdict::Allow, "edit(**)")];
+    let delete = || writes("src/a.rs").with_effect(Effect::FileDelete);
+    assert_snapshot!(decided(agent(&edit), delete()), @"ask built_in: it would delete files");
+    let keep = [
+        (Scope::Run, Verdict::Allow, "effect(file_delete)"),
+        (Scope::Person, Verdict::Deny, "edit(src/**)"),
+    ];
+    assert_snapshot!(decided(agent(&keep), delete()), @r#"deny deny_rule: the rule "edit(src/**)" (settings.toml:2) denies to write src/a.rs."#);
+    let read = [(Scope::Run, Verdict::Allow, "read(**)")];
+    assert_snapshot!(decided(agent(&read), writes(".mcp.json")), @"ask built_in: it would write .mcp.json, which configures agents, editors, git or CI");
+}
+
+#[test]
+fn a_secret_found_under_another_name_is_asked_by_that_name() {
+    let alias = call("read_file").with_target(Target::Read {
+        path: "settings".to_owned(),
+    });
+    let alias = alias.with_effect(Effect::SecretAccess);
+    assert_snapshot!(decided(headless(agent(&[])), alias), @"deny no_approver: it would read secrets (settings), and nobody can be asked. A person allows it with --allow 'read(settings)'.");
+}
+
+#[test]
+fn a_word_rule_that_restricts_means_every_line_it_may_mean() {
+    let deny = [(Scope::Person, Verdict::Deny, "sudo *")];
+    assert_snapshot!(decided(agent(&deny), runs("sudo id")), @r#"deny deny_rule: the rule "sudo *" (settings.toml:1) denies to start a program (sudo id)."#);
+    assert_snapshot!(decided(agent(&deny), runs("sh -c 'su''do id'")), @r#"ask rule: it would start a program (sh -c 'su''do id'), which the rule "sudo *" (settings.toml:1), in case the line means it, wants asked"#);
+    assert_snapshot!(decided(agent(&deny), runs("env sudo id")), @r#"ask rule: it would start a program (env sudo id), which the rule "sudo *" (settings.toml:1), in case the line means it, wants asked"#);
+    let both = [
+        (Scope::Person, Verdict::Deny, "sudo *"),
+        (Scope::Run, Verdict::Allow, "effect(process_spawn)"),
+    ];
+    assert_snapshot!(decided(headless(agent(&both)), runs("env sudo id")), @r#"deny no_approver: it would start a program (env sudo id), and nobody can be asked. No --allow lifts that: the rule "sudo *" (settings.toml:1), in case the line means it, wants it asked."#);
+
+    let ask = [(Scope::Person, Verdict::Ask, "npm publish *")];
+    assert_snapshot!(decided(headless(agent(&ask)), runs("npm  run build")), @"deny no_approver: it would start a program (npm  run build), and nobody can be asked. A person allows it with --allow 'npm run build'.");
+    let lifted = [
+        (Scope::Person, Verdict::Ask, "npm publish *"),
+        (Scope::Run, Verdict::Allow, "npm run *"),
+    ];
+    assert_snapshot!(decided(headless(agent(&lifted)), runs("npm run build")), @"allow rule");
+    assert_snapshot!(decided(agent(&lifted), runs("npm run build; npm publish")), @r#"ask rule: it would start a program (npm run build; npm publish), which the rule "npm publish *" (settings.toml:1) wants asked"#);
+    let allow = [(Scope::Person, Verdict::Allow, "npm run *")];
+    assert_snapshot!(decided(agent(&allow), runs("echo $(id)")), @"allow built_in");
+}
+
+#[test]
+fn the_first_scope_with_a_match_decides() {
+    let push = || call("git_write").with_effect(Effect::GitPush);
+    for (position, first) in SCOPES.into_iter().enumerate() {
+        for later in &SCOPES[position + 1..] {
+            let rules = [
+                (*later, Verdict::Allow, "effect(git_push)"),
+                (first, Verdict::Ask, "effect(git_push)"),
+            ];
+            let line = decided(agent(&rules), push());
+            assert_eq!(
+                line,
+                "ask rule: it would push, which the rule \"effect(git_push)\" (settings.toml:2) wants asked"
+            );
+            let rules = [
+                (*later, Verdict::Ask, "effect(git_push)"),
+                (first, Verdict::Allow, "effect(git_push)"),
+            ];
+            assert_eq!(
+                decided(agent(&rules), push()),
+                "allow rule",
+                "{first:?} before {later:?}"
+            );
+            let rules = [
+                (*later, Verdict::Deny, "effect(git_push)"),
+                (first, Verdict::Allow, "effect(git_push)"),
+            ];
+            assert!(
+                decided(agent(&rules), push()).starts_with("deny deny_rule"),
+                "{later:?} over {first:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn inside_a_scope_the_closest_rule_decides_then_the_strictest() {
+    let (ask, allow) = (Verdict::Ask, Verdict::Allow);
+    let scope = Scope::Workspace;
+    let closest = [(scope, ask, "edit(src/**)"), (scope, allow, "edit(src/generated/**)")];
+    assert_snapshot!(decided(agent(&closest), writes("src/generated/a.rs")), @"allow rule");
+    assert_snapshot!(decided(agent(&closest), writes("src/a.rs")), @r#"ask rule: it would write src/a.rs, which the rule "edit(src/**)" (settings.toml:1) wants asked"#);
+    for equal in [
+        [(scope, ask, "edit(src/a.rs)"), (scope, allow, "edit(src/a.rs)")],
+        [(scope, allow, "edit(src/a.rs)"), (scope, ask, "edit(src/a.rs)")],
+    ] {
+        assert!(decided(agent(&equal), writes("src/a.rs")).starts_with("ask rule"));
+    }
+    let effect = [(scope, ask, "effect(secret_access)"), (scope, allow, "read(.env)")];
+    assert_snapshot!(decided(agent(&effect), reads(".env")), @"allow rule");
+}
+
+#[test]
+fn effects_combine_and_one_question_lists_them_all() {
+    let rules = [(Scope::Person, Verdict::Allow, "effect(pr_create)")];
+    assert_snapshot!(decided(agent(&rules), call("create_pull_request")), @"ask built_in: it would push");
+    let Judged::Question(question) = judge(&spec(agent(&[])), call("create_pull_request"), None) else {
+        panic!()
+    };
+    let asks: Vec<(&str, Option<&str>, &str)> = question
+        .asks
+        .iter()
+        .map(|ask| (ask.what.as_str(), ask.rule.as_deref(), ask.allowed_by.as_str()))
+        .collect();
+    assert_eq!(
+        asks,
+        [
+            ("push", None, "effect(git_push)"),
+            ("open a pull request", None, "effect(pr_create)")
+        ]
+    );
+}
+
+#[test]
+fn a_plan_rule_lets_through_inside_a_step_that_names_the_path() {
+    let plan = [(Scope::Workspace, Verdict::Plan, "edit(migrations/**)")];
+    assert_snapshot!(decided(step(&["migrations"], &plan), writes("migrations/1.sql")), @"allow rule");
+    assert_snapshot!(decided(step(&["src/**"], &plan), writes("migrations/1.sql")), @r#"deny rule: the rule "edit(migrations/**)" (settings.toml:1) lets a run write migrations/1.sql, which the approved step does not name only inside a step of an approved plan that names it."#);
+    assert_snapshot!(decided(agent(&plan), writes("migrations/1.sql")), @r#"deny rule: the rule "edit(migrations/**)" (settings.toml:1) lets a run write migrations/1.sql only inside a step of an approved plan that names it."#);
+    // A line is no path, whatever a step names.
+    let lines = [(Scope::Workspace, Verdict::Plan, "effect(process_spawn)")];
+    assert!(decided(step(&["run.sh"], &lines), runs("run.sh")).starts_with("deny rule"));
+}
+
+#[test]
+fn a_step_names_files_folders_and_globs() {
+    let decided = |path: &str| {
+        decided(
+            step(&["src/", "*.md", "app/[id]/page.tsx", ".mcp.json"], &[]),
+            writes(path),
+        )
+    };
+    for named in ["src/lib.rs", "src", "README.md", "app/[id]/page.tsx", ".mcp.json"] {
+        assert_eq!(decided(named), "allow built_in", "{named}");
+    }
+    for other in ["srcs/lib.rs", "docs/a.md", "app/[id]/page.ts", "lib.rs"] {
+        assert_eq!(
+            decided(other),
+            format!("ask step: it would write {other}, which the approved step does not name")
+        );
+    }
+}
+
+#[test]
+fn a_read_only_mode_refuses_above_every_rule_dial_and_answer() {
+    let everything = Effect::ALL.map(|effect| format!("effect({effect})"));
+    let mut rules: Vec<(Scope, Verdict, &str)> = everything
+        .iter()
+        .map(|rule| (Scope::Managed, Verdict::Allow, rule.as_str()))
+        .collect();
+    rules.extend([
+        (Scope::Run, Verdict::Allow, "edit(**)"),
+        (Scope::Run, Verdict::Allow, "git *"),
+    ]);
+    for mode in Mode::all().into_iter().filter(|mode| *mode != after_approval()) {
+        let recipe = RunRecipe {
+            autonomy: Autonomy::ActFreely,
+            ..at(mode, &rules)
+        };
+        for effect in Effect::ALL {
+            let call = || call("git_read").with_effect(effect);
+            let answer = Answer {
+                digest: call().digest(),
+                allow: true,
+                message: None,
+            };
+            let judged = judge(&spec(recipe.clone()), call(), Some(&answer));
+            match effect {
+                Effect::NetworkEgress | Effect::SecretAccess => assert!(matches!(judged, Judged::Permit(_)), "{mode}"),
+                _ => {
+                    let Judged::Refusal(refusal) = judged else {
+                        panic!("{mode}: {effect}")
+                    };
+                    let expected = format!(
+                        "not in {mode}: it would {}. Describe it in words instead.",
+                        effect.phrase()
+                    );
+                    assert_eq!(refusal.reason, expected);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn refusals_name_what_narrowed_the_run() {
+    let once = RunRecipe {
+        read_only_once: true,
+        ..agent(&[])
+    };
+    let commit = || call("git_read").with_effect(Effect::GitCommit);
+    assert_snapshot!(decided(once, commit()), @"deny ceiling: not in Agent, read-only this once: it would change the repository. Describe it in words instead.");
+}
