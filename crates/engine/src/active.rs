@@ -82,20 +82,13 @@ pub(crate) fn words(settings: &llm::ModelSettings) -> String {
 }
 
 async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken) -> Result<Scope, Problem> {
-    let mut hidden = vec![inner.config.home.clone()];
-    hidden.extend(
-        modes::paths::CREDENTIAL_STORES
-            .iter()
-            .map(|place| inner.config.person_home.join(place))
-            .filter(|place| place.exists()),
-    );
     let committer = if spec.capability().max_tier() == Tier::Exec { inner.committer().await? } else { None };
     let nobody = || (inner.config.operator.clone(), format!("{}@localhost", inner.config.operator));
     Ok(Scope {
         run_id: run.to_owned(),
         worktree: inner.worktree.clone(),
         scratch: inner.home.scratch(run)?,
-        hidden,
+        hidden: inner.hidden(),
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),

@@ -11,7 +11,7 @@ use tools::{
     UserQuestion,
 };
 use work::approval::{ApprovalKind, ApprovalMove, ApprovalStatus};
-use work::plan::{PlanDraft, PlanMove, PlanStatus, RevisionContent, revision_digest, validate};
+use work::plan::{PlanDraft, PlanMove, PlanStatus, ProvenanceKind, RevisionContent, revision_digest, validate};
 
 use crate::active::Active;
 use crate::clock;
@@ -62,7 +62,14 @@ impl<'run> RunDesk<'run> {
 
     async fn stage_plan(&self, content: work::plan::ValidPlan) -> Result<PlanReceipt, Problem> {
         let inner = &self.run.inner;
-        let start = &self.run.state.start;
+        let state = &self.run.state;
+        let start = &state.start;
+        let content = content.with_trust(|_, source| match source.kind {
+            ProvenanceKind::File => state.seen.contains_key(&source.reference),
+            ProvenanceKind::Answer => state.answers.contains(&source.reference),
+            ProvenanceKind::Goal => true,
+            ProvenanceKind::Symbol | ProvenanceKind::Message => false,
+        });
         let store = inner.journal.store();
         let snapshot = worktree::snapshot(inner).await?;
         let open = |row: &&Row| column::<PlanStatus>(row, "status").is_ok_and(PlanStatus::is_open);

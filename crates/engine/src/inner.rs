@@ -119,6 +119,13 @@ fn places_without_git(start: &Path) -> (PathBuf, PathBuf) {
 }
 
 impl Inner {
+    /// What no tool and no process of a run may read: the home of Stance and credential stores.
+    pub(crate) fn hidden(&self) -> Vec<PathBuf> {
+        let mut hidden = vec![self.config.home.clone()];
+        hidden.extend(sandbox::credential_stores(&self.config.person_home));
+        hidden
+    }
+
     /// Who commits are by: what the person's and the repository's git settings name.
     pub(crate) async fn committer(&self) -> Result<Option<repo::Identity>, Problem> {
         let Some((git, checkout)) = self.repository() else { return Ok(None) };

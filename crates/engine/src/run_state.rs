@@ -26,6 +26,8 @@ pub(crate) struct RunState {
     pub mistakes: u32,
     pub notes_in_row: u32,
     pub seen: BTreeMap<String, String>,
+    /// What people answered, word by word.
+    pub answers: Vec<String>,
     pub changed: Vec<String>,
     pub checks: Vec<CheckRun>,
     pub output: Option<(Option<Value>, Option<String>)>,
@@ -83,6 +85,7 @@ impl RunState {
             mistakes: 0,
             notes_in_row: 0,
             seen: BTreeMap::new(),
+            answers: Vec::new(),
             changed: Vec::new(),
             checks: Vec::new(),
             output: None,
@@ -222,6 +225,7 @@ impl RunState {
                     state.asked = true;
                 }
             }
+            Fact::QuestionAnswered { answer, .. } => self.answers.push(answer.clone()),
             Fact::ToolStarted { call, .. } => {
                 if let Some(state) = self.call_mut(call) {
                     state.started = true;

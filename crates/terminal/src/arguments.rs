@@ -77,6 +77,8 @@ pub(crate) enum Act {
     Audit(AuditAct),
     /// Tries the walls, reads the settings and finds spaces that need repair.
     Doctor(DoctorArguments),
+    /// Shows the main job on a sample repository with a scripted model; needs no key.
+    Demo,
     /// Prints the completion script of a shell.
     Completions {
         /// The shell.

@@ -23,7 +23,7 @@ pub(crate) async fn say(printer: &mut Printer, engine: &Engine, report: &RunRepo
             &format!("{}   {} (nobody was here to ask)", denial.tool, denial.reason),
         );
     }
-    for check in &report.checks {
+    for check in report.checks.iter().filter(|_| report.orchestration.is_none()) {
         let exit = check
             .exit
             .map_or_else(|| "was ended".to_owned(), |code| format!("exit code {code}"));
@@ -40,7 +40,7 @@ pub(crate) async fn say(printer: &mut Printer, engine: &Engine, report: &RunRepo
         } else {
             steps(printer, orchestration);
         }
-        if orchestration.status != "completed" {
+        if orchestration.status == "executing" {
             printer.line(
                 Mark::Note,
                 &format!("go on with: stance plan run {}", orchestration.plan_id),

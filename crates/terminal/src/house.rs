@@ -52,6 +52,17 @@ impl House {
         })
     }
 
+    /// The same person on the same machine, with another home of Stance and in another folder.
+    pub(crate) fn elsewhere(&self, stance_home: PathBuf, start: PathBuf) -> House {
+        House {
+            environment: Arc::clone(&self.environment),
+            places: Places::of(&stance_home, &start),
+            person_home: self.person_home.clone(),
+            stance_home,
+            start,
+        }
+    }
+
     /// The settings as far as they can be read, with their faults.
     pub(crate) fn settings(&self) -> Result<Loaded, Problem> {
         settings::load(&self.places)

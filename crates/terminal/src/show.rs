@@ -10,6 +10,8 @@ use crate::print::{Mark, Printer};
 
 /// A summary of a call is no longer than this, in characters.
 const LONGEST_CALL: usize = 120;
+/// Lines of a failed call's result that are shown, from its end.
+const LAST_LINES: usize = 8;
 /// Arguments that say best what a call is about, best first.
 const TELLING: [&str; 9] = [
     "command",
@@ -124,9 +126,16 @@ impl Show {
                 let words = list(details.pointer("/result/content"))
                     .map(|part| text(part, "text"))
                     .collect::<Vec<_>>()
-                    .join(" ");
-                let first = words.lines().next().unwrap_or_default();
-                printer.line(Mark::Refused, &format!("{}   {}", self.call(details), clipped(first)));
+                    .join("\n");
+                let lines: Vec<&str> = words.lines().filter(|line| !line.trim().is_empty()).collect();
+                match lines.as_slice() {
+                    [] | [_] => printer.line(Mark::Refused, &format!("{}   {}", self.call(details), clipped(&lines.concat()))),
+                    many => {
+                        printer.line(Mark::Refused, &format!("{}   failed", self.call(details)));
+                        let from = many.len().saturating_sub(LAST_LINES);
+                        printer.foreign(&many.get(from..).unwrap_or_default().join("\n"));
+                    }
+                }
             }
             _ => {}
         }

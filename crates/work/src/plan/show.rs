@@ -101,7 +101,7 @@ impl Page {
                 "not seen by Stance"
             };
             self.part(
-                &format!("  comes from a {} ({trust})", provenance.kind),
+                &format!("  comes from the {} ({trust})", provenance.kind),
                 &provenance.reference,
             );
         }
