@@ -150,12 +150,11 @@ fn printed_terms(view: &PlanView, terms: &Terms) -> String {
 
 /// Words by which people mean yes. They are held back while a plan waits.
 pub(crate) fn is_assent(line: &str) -> bool {
-    const WORDS: [&str; 24] = [
+    const WORDS: [&str; 34] = [
         "y",
         "yes",
         "yep",
         "yeah",
-        "yes please",
         "ok",
         "okay",
         "k",
@@ -175,15 +174,28 @@ pub(crate) fn is_assent(line: &str) -> bool {
         "proceed",
         "continue",
         "ship it",
+        "yes do it",
+        "fine",
+        "its fine",
+        "thats fine",
+        "the plan is fine",
+        "the plan looks good",
+        "perfect",
+        "great",
+        "run it",
+        "implement it",
+        "start",
     ];
-    let plain: String = line
-        .to_lowercase()
-        .chars()
-        .filter(|character| character.is_alphanumeric() || *character == ' ')
-        .collect();
-    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let without_please = plain.strip_suffix(" please").unwrap_or(&plain);
-    WORDS.contains(&without_please) || WORDS.contains(&plain.as_str()) || line.trim() == "👍"
+    let folded = line.to_lowercase().replace(" and ", ",").replace(" then ", ",");
+    let mut parts = folded
+        .split([',', '.', '!', ';', ':', '-'])
+        .map(|part| {
+            let plain: String = part.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
+            plain.split_whitespace().filter(|word| *word != "please").collect::<Vec<_>>().join(" ")
+        })
+        .filter(|part| !part.is_empty())
+        .peekable();
+    parts.peek().is_some() && parts.all(|part| WORDS.contains(&part.as_str()))
 }
 
 #[cfg(test)]
@@ -200,12 +212,12 @@ mod tests {
             "LGTM 🚀",
             "go ahead please",
             "👍",
-            "Approved.",
-        ] {
+            "Approved.", "looks good, approved", "Yes, please!", "ok and go ahead"] {
             assert!(is_assent(yes), "{yes}");
         }
         for other in [
             "yes, but split step two",
+            "looks good, also add a test",
             "what about tests?",
             "a",
             "",

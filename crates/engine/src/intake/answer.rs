@@ -42,8 +42,18 @@ pub(super) async fn answer(
     for fact in facts {
         change.record(&fact).await?;
     }
+    let started = change.get(Table::Run, &run).await?;
     change.commit().await?;
-    Ok(Done::Run { run, notices: Vec::new() })
+    Ok(going_on(started.as_ref(), run))
+}
+
+/// What is driven so that a run goes on: the plan it carries out, or the run itself.
+fn going_on(started: Option<&Row>, run: String) -> Done {
+    let plan = started.and_then(|row| row.body.get("orchestration")).and_then(serde_json::Value::as_str);
+    match plan {
+        Some(orchestration) => Done::Orchestration { orchestration: orchestration.to_owned(), notices: Vec::new() },
+        None => Done::Run { run, notices: Vec::new() },
+    }
 }
 
 fn permitted(
@@ -106,8 +116,8 @@ pub(super) async fn resume(
     options: RunOptions,
 ) -> Result<Done, Problem> {
     let row = newest_run(inner, id).await?;
-    if let Some(orchestration) = row.body.get("orchestration").and_then(serde_json::Value::as_str) {
-        return Ok(Done::Orchestration { orchestration: orchestration.to_owned(), notices: Vec::new() });
+    if let done @ Done::Orchestration { .. } = going_on(Some(&row), row.id.clone()) {
+        return Ok(done);
     }
     let thread = row.text("thread").unwrap_or_default().to_owned();
     match (row.text("status"), text) {
