@@ -195,7 +195,7 @@ pub(crate) fn is_assent(line: &str) -> bool {
         })
         .filter(|part| !part.is_empty())
         .peekable();
-    parts.peek().is_some() && parts.all(|part| WORDS.contains(&part.as_str()))
+    line.trim() == "👍" || (parts.peek().is_some() && parts.all(|part| WORDS.contains(&part.as_str())))
 }
 
 #[cfg(test)]
