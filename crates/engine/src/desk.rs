@@ -134,15 +134,8 @@ impl<'run> RunDesk<'run> {
         let pending = word(&ApprovalStatus::Pending)?;
         let open = Query::all(Table::Approval).having("subject", plan).having("status", pending);
         for row in self.run.inner.journal.store().find(&open).await? {
-            self.stage(Fact::ApprovalMoved {
-                approval: row.id.clone(),
-                moved: ApprovalMove::Void,
-                who: self.run.state.start.run.clone(),
-                how: "submit_plan".to_owned(),
-                digest: row.text("digest").unwrap_or_default().to_owned(),
-                reason: Some(why.to_owned()),
-                options: None,
-            });
+            let who = &self.run.state.start.run;
+            self.stage(intake::approval_moved(&row, ApprovalMove::Void, who, "submit_plan", Some(why)));
         }
         Ok(())
     }
@@ -153,15 +146,7 @@ impl<'run> RunDesk<'run> {
             match column::<ApprovalStatus>(&row, "status")? {
                 ApprovalStatus::Pending => return Ok(ExitRequest::Pending { approval_id: row.id }),
                 ApprovalStatus::Approved => {
-                    self.stage(Fact::ApprovalMoved {
-                        approval: row.id.clone(),
-                        moved: ApprovalMove::Consume,
-                        who: start.run.clone(),
-                        how: "exit_plan_mode".to_owned(),
-                        digest: row.text("digest").unwrap_or_default().to_owned(),
-                        reason: None,
-                        options: None,
-                    });
+                    self.stage(intake::approval_moved(&row, ApprovalMove::Consume, &start.run, "exit_plan_mode", None));
                     self.stage(Fact::ModeChanged {
                         space: start.space.clone(),
                         from: Some(self.run.spec.mode().stored().to_owned()),

@@ -8,7 +8,7 @@ mod space;
 
 use modes::Mode;
 use store::{Query, Row, Table};
-use work::approval::ApprovalStatus;
+use work::approval::{ApprovalMove, ApprovalStatus};
 
 use crate::command::{Command, Done};
 use crate::fact::{Fact, RunStart};
@@ -107,16 +107,21 @@ pub(crate) async fn voided_exits(
         .find(&open)
         .await?
         .into_iter()
-        .map(|row| Fact::ApprovalMoved {
-            approval: row.id.clone(),
-            moved: work::approval::ApprovalMove::Void,
-            who: who.to_owned(),
-            how: "mode change".to_owned(),
-            digest: row.text("digest").unwrap_or_default().to_owned(),
-            reason: Some(why.to_owned()),
-            options: None,
-        })
+        .map(|row| approval_moved(&row, ApprovalMove::Void, who, "mode change", Some(why)))
         .collect())
+}
+
+/// The fact that moves an approval, about the digest its row holds.
+pub(crate) fn approval_moved(row: &Row, moved: ApprovalMove, who: &str, how: &str, reason: Option<&str>) -> Fact {
+    Fact::ApprovalMoved {
+        approval: row.id.clone(),
+        moved,
+        who: who.to_owned(),
+        how: how.to_owned(),
+        digest: row.text("digest").unwrap_or_default().to_owned(),
+        reason: reason.map(str::to_owned),
+        options: None,
+    }
 }
 
 /// The mode of a space row, or the problem that names the space, the value and the repair.

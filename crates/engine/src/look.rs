@@ -16,7 +16,7 @@ use crate::explain;
 use crate::fact::{ApprovalRow, Fact, Submission};
 use crate::inner::Inner;
 use crate::intake::decide::{comments, newest_revision};
-use crate::intake::row as named;
+use crate::intake::{approval_moved, row as named};
 use crate::journal::view;
 use crate::problem::Problem;
 use crate::projection::{body, column, word};
@@ -106,17 +106,9 @@ async fn rebase(inner: &Inner, row: &Row) -> Result<bool, Problem> {
         .having("subject", row.id.as_str())
         .having("status", word(&ApprovalStatus::Pending)?);
     for approval in change.find(&open).await? {
-        change
-            .record(&Fact::ApprovalMoved {
-                approval: approval.id.clone(),
-                moved: ApprovalMove::Void,
-                who: inner.config.operator.clone(),
-                how: "re-based".to_owned(),
-                digest: approval.text("digest").unwrap_or_default().to_owned(),
-                reason: Some("the checked-out commit moved".to_owned()),
-                options: None,
-            })
-            .await?;
+        let who = &inner.config.operator;
+        let why = Some("the checked-out commit moved");
+        change.record(&approval_moved(&approval, ApprovalMove::Void, who, "re-based", why)).await?;
     }
     let title = content.content.goal().to_owned();
     change

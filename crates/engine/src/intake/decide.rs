@@ -11,7 +11,7 @@ use work::plan::{
 };
 
 use super::message;
-use super::voided_exits;
+use super::{approval_moved, voided_exits};
 use crate::clock;
 use crate::command::{Address, Done};
 use crate::config::RunOptions;
@@ -166,17 +166,8 @@ async fn create(
     approval: &Row,
     definition: OrchestrationDefinition,
 ) -> Result<String, Problem> {
-    change
-        .record(&Fact::ApprovalMoved {
-            approval: approval.id.clone(),
-            moved: ApprovalMove::Consume,
-            who: inner.config.operator.clone(),
-            how: "carried out".to_owned(),
-            digest: revision.digest.clone(),
-            reason: None,
-            options: None,
-        })
-        .await?;
+    let who = &inner.config.operator;
+    change.record(&approval_moved(approval, ApprovalMove::Consume, who, "carried out", None)).await?;
     let space = change.get(Table::Space, &revision.space).await?;
     let from = space.as_ref().and_then(|row| row.text("mode")).map(str::to_owned);
     if from.as_deref() != Some(modes::after_approval().stored()) {

@@ -36,6 +36,25 @@ pub(crate) struct NewRun<'a> {
     pub id: Option<String>,
 }
 
+impl<'a> NewRun<'a> {
+    /// A run that answers a person's message: its own verbs and contract, no cause but the person.
+    pub(crate) fn main(space: &'a Row, thread: String, options: &'a RunOptions, entry: Entry) -> NewRun<'a> {
+        NewRun {
+            space,
+            thread,
+            options,
+            chain: Vec::new(),
+            role: Role::Main,
+            parent: None,
+            orchestration: None,
+            autonomy: None,
+            fresh_context: false,
+            entry,
+            id: None,
+        }
+    }
+}
+
 /// Starts a run within a change. Returns its id.
 pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -> Result<String, Problem> {
     let (start, entry) = started(inner, new)?;
@@ -129,19 +148,7 @@ pub(super) async fn send(inner: &Inner, to: Address, text: String, options: RunO
         Some(thread) => thread,
         None => opened(&mut change, &space.id, None).await?,
     };
-    let new = NewRun {
-        space: &space,
-        thread,
-        options: &options,
-        chain: Vec::new(),
-        role: Role::Main,
-        parent: None,
-        orchestration: None,
-        autonomy: None,
-        fresh_context: false,
-        entry: entry(text, context, cursor),
-        id: None,
-    };
+    let new = NewRun::main(&space, thread, &options, entry(text, context, cursor));
     let run = begin(inner, &mut change, new).await?;
     change.commit().await?;
     Ok(Done::Run { run, notices })
@@ -216,25 +223,15 @@ pub(crate) async fn after_exit(run: &Active, id: &str) -> Result<Vec<Fact>, Prob
     let start = &run.state.start;
     let space = super::row(inner, Table::Space, &start.space, "space").await?;
     let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
-    let (started, entry) = started(
-        inner,
-        NewRun {
-            space: &space,
-            thread: start.thread.clone(),
-            options: &options,
-            chain: Vec::new(),
-            role: Role::Main,
-            parent: None,
-            orchestration: None,
-            autonomy: None,
-            fresh_context: false,
-            entry: entry(
-                "The person granted leaving plan mode. Go on in this mode.".to_owned(),
-                worktree::context(inner).await?,
-                run.state.cursor.clone(),
-            ),
-            id: Some(id.to_owned()),
-        },
-    )?;
+    let entry = entry(
+        "The person granted leaving plan mode. Go on in this mode.".to_owned(),
+        worktree::context(inner).await?,
+        run.state.cursor.clone(),
+    );
+    let new = NewRun {
+        id: Some(id.to_owned()),
+        ..NewRun::main(&space, start.thread.clone(), &options, entry)
+    };
+    let (started, entry) = started(inner, new)?;
     Ok(vec![Fact::RunStarted(Box::new(started)), Fact::Entered(entry)])
 }

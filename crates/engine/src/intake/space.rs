@@ -1,6 +1,6 @@
 //! Opening spaces and switching their mode.
 
-use modes::{Ending, Mode, Role, conclude};
+use modes::{Ending, Mode, conclude};
 use store::{Query, Row, Table};
 use tools::ToolResult;
 
@@ -160,17 +160,8 @@ async fn answer_reply(
     let cursor = assemble::cursor(inner, thread, None).await?;
     let text = draft.unwrap_or("Go on in this mode.").to_owned();
     let new = NewRun {
-        space,
-        thread: thread.to_owned(),
-        options,
-        chain: Vec::new(),
-        role: Role::Main,
-        parent: None,
-        orchestration: None,
-        autonomy: None,
-        fresh_context: false,
-        entry: message::entry(text, context, cursor),
         id: Some(follow_up),
+        ..NewRun::main(space, thread.to_owned(), options, message::entry(text, context, cursor))
     };
     begin(inner, change, new).await.map(Some)
 }
