@@ -54,7 +54,7 @@ pub(super) async fn land(
             paths: step.files.iter().map(Into::into).collect(),
             author,
             since: start.base.clone(),
-            expected_head: None,
+            expected_head: repo::head(git, checkout).await?.id,
         };
         let committed = repo::commit_step(git, checkout, &commit).await?;
         let mut change = inner.journal.change("").await?;
