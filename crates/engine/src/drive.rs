@@ -15,12 +15,8 @@ use crate::turn::{self, Flow};
 
 /// Drives a run until it ends or waits. Returns how it stopped.
 pub(crate) async fn run(inner: &Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Flow, Problem> {
-    let state = inner.run(run).await?;
-    if state.ended {
-        return Ok(Flow::Ended);
-    }
-    if still_waits(&state) {
-        return Ok(Flow::Waits);
+    if let Some(flow) = halted(&inner.run(run).await?) {
+        return Ok(flow);
     }
     let name = format!("run/{run}");
     lease::take(inner, &name, &format!("run {run}")).await?;
@@ -31,15 +27,22 @@ pub(crate) async fn run(inner: &Arc<Inner>, run: &str, stop: CancellationToken) 
 
 async fn driven(inner: &Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Flow, Problem> {
     let mut active = Active::take(Arc::clone(inner), run, stop.clone()).await?;
+    // Another process may have driven it to its halt before this one got it.
+    if let Some(flow) = halted(&active.state) {
+        return Ok(flow);
+    }
     note_going_on(&mut active).await?;
-    let writes = active.spec.containment().worktree() == Posture::Writable;
-    if writes && !lease::turn_of_checkout(inner, run, &stop).await? {
+    // A step writes in the turn that the plan it belongs to has taken.
+    let takes_turn = active.spec.containment().worktree() == Posture::Writable && active.state.start.orchestration.is_none();
+    if !takes_turn {
+        return turns(&mut active).await;
+    }
+    let writer = format!("run {run}");
+    if !lease::turn_of_checkout(inner, &writer, &stop).await? {
         return turn::cancel(&mut active).await;
     }
     let flow = turns(&mut active).await;
-    if writes {
-        lease::checkout_done(inner, run).await?;
-    }
+    lease::checkout_done(inner, &writer).await?;
     flow
 }
 
@@ -60,6 +63,14 @@ async fn note_going_on(active: &mut Active) -> Result<(), Problem> {
         active.record(vec![Fact::RunResumed { who, interrupted }]).await?;
     }
     Ok(())
+}
+
+/// How a run stands that cannot go on now.
+fn halted(state: &RunState) -> Option<Flow> {
+    if state.ended {
+        return Some(Flow::Ended);
+    }
+    still_waits(state).then_some(Flow::Waits)
 }
 
 /// Whether a paused run has nothing to go on with yet.

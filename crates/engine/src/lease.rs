@@ -1,9 +1,9 @@
-//! Who drives what: one process a run, one writer a checkout. A holder that died gives way at once;
+//! Who drives what: one process a run, one writer a checkout, one snapshot at a time. A holder that died gives way at once;
 //! whoever waits says for whom.
 
 use std::time::Duration;
 
-use store::LeaseOutcome;
+use store::{Holder, LeaseOutcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock;
@@ -12,6 +12,9 @@ use crate::problem::Problem;
 
 /// How often a waiting writer looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The lease of the folder that snapshots are kept in: it has one index.
+const SNAPSHOTS: &str = "snapshots";
 
 /// Takes a lease that nobody else may share. A living holder is a refusal.
 pub(crate) async fn take(inner: &Inner, name: &str, what: &str) -> Result<(), Problem> {
@@ -24,13 +27,14 @@ pub(crate) async fn take(inner: &Inner, name: &str, what: &str) -> Result<(), Pr
     }
 }
 
-/// Takes a checkout's turn; waits for whoever has it. False: the person stopped waiting.
+/// Takes a checkout's turn to write for `writer` ("run r_1", "plan p_1"), who may have it already;
+/// waits for whoever else has it. False: the person stopped waiting.
 pub(crate) async fn turn_of_checkout(
     inner: &Inner,
-    run: &str,
+    writer: &str,
     stop: &CancellationToken,
 ) -> Result<bool, Problem> {
-    let holder = store::Holder { label: run.to_owned(), ..inner.holder.clone() };
+    let holder = labelled(inner, writer);
     let mut told = false;
     loop {
         match inner.journal.store().try_lease(&checkout(inner), &holder, clock::is_alive).await? {
@@ -39,7 +43,7 @@ pub(crate) async fn turn_of_checkout(
             LeaseOutcome::Held(other) => {
                 if !told {
                     inner.notice(format!(
-                        "Waiting for run {} (process {}), which is writing in this checkout.",
+                        "Waiting for {} (process {}), which is writing in this checkout.",
                         other.label, other.pid
                     ));
                     told = true;
@@ -54,9 +58,24 @@ pub(crate) async fn turn_of_checkout(
 }
 
 /// Gives a checkout's turn back.
-pub(crate) async fn checkout_done(inner: &Inner, run: &str) -> Result<(), Problem> {
-    let holder = store::Holder { label: run.to_owned(), ..inner.holder.clone() };
-    inner.journal.store().release(&checkout(inner), &holder).await?;
+pub(crate) async fn checkout_done(inner: &Inner, writer: &str) -> Result<(), Problem> {
+    inner.journal.store().release(&checkout(inner), &labelled(inner, writer)).await?;
+    Ok(())
+}
+
+/// Takes the workspace's one turn to take a snapshot; waits for whoever has it, in this process or
+/// another. Whoever took it gives it back with `snapshot_done`.
+pub(crate) async fn turn_of_snapshots(inner: &Inner) -> Result<Holder, Problem> {
+    let holder = labelled(inner, &clock::new_id('h'));
+    while let LeaseOutcome::Held(_) = inner.journal.store().try_lease(SNAPSHOTS, &holder, clock::is_alive).await? {
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(holder)
+}
+
+/// Gives the turn to take snapshots back.
+pub(crate) async fn snapshot_done(inner: &Inner, holder: &Holder) -> Result<(), Problem> {
+    inner.journal.store().release(SNAPSHOTS, holder).await?;
     Ok(())
 }
 
@@ -64,6 +83,10 @@ pub(crate) async fn checkout_done(inner: &Inner, run: &str) -> Result<(), Proble
 pub(crate) async fn give_back(inner: &Inner, name: &str) -> Result<(), Problem> {
     inner.journal.store().release(name, &inner.holder).await?;
     Ok(())
+}
+
+fn labelled(inner: &Inner, label: &str) -> Holder {
+    Holder { label: label.to_owned(), ..inner.holder.clone() }
 }
 
 fn checkout(inner: &Inner) -> String {

@@ -51,34 +51,59 @@ pub(crate) async fn steps(inner: &Inner, id: &str) -> Result<BTreeMap<StepKey, S
 
 /// Drives an orchestration until it ends or waits.
 pub(crate) async fn drive(inner: &Arc<Inner>, id: &str, stop: CancellationToken) -> Result<Flow, Problem> {
-    if row(inner, id).await?.text("status") != Some("executing") {
+    if has_ended(inner, id).await? {
         return Ok(Flow::Ended);
     }
-    let name = format!("orchestration/{id}");
-    lease::take(inner, &name, &format!("plan {}", started(inner, id).await?.plan)).await?;
-    let flow = driven(inner, id, stop).await;
+    let start = started(inner, id).await?;
+    let (name, writer) = (format!("orchestration/{id}"), format!("plan {}", start.plan));
+    lease::take(inner, &name, &writer).await?;
+    let flow = in_turn(inner, &start, &writer, stop).await;
     lease::give_back(inner, &name).await?;
     flow
 }
 
-async fn driven(inner: &Arc<Inner>, id: &str, stop: CancellationToken) -> Result<Flow, Problem> {
-    let start = started(inner, id).await?;
+async fn has_ended(inner: &Inner, id: &str) -> Result<bool, Problem> {
+    Ok(row(inner, id).await?.text("status") != Some("executing"))
+}
+
+/// Has the checkout's turn from the first snapshot to the last, so that nothing another writer did
+/// is taken for a step's.
+async fn in_turn(
+    inner: &Arc<Inner>,
+    start: &OrchestrationStart,
+    writer: &str,
+    stop: CancellationToken,
+) -> Result<Flow, Problem> {
+    if !lease::turn_of_checkout(inner, writer, &stop).await? {
+        return Ok(Flow::Waits);
+    }
+    let flow = driven(inner, start, stop).await;
+    lease::checkout_done(inner, writer).await?;
+    flow
+}
+
+async fn driven(inner: &Arc<Inner>, start: &OrchestrationStart, stop: CancellationToken) -> Result<Flow, Problem> {
+    let id = start.orchestration.as_str();
+    // Another process may have driven it to its end before this one got it.
+    if has_ended(inner, id).await? {
+        return Ok(Flow::Ended);
+    }
     loop {
         let steps = steps(inner, id).await?;
-        finish::land(inner, &start, &steps).await?;
+        finish::land(inner, start, &steps).await?;
         let states: BTreeMap<StepKey, StepState> =
             steps.iter().map(|(key, step)| (key.clone(), step.state.clone())).collect();
         let flow = match decide(&start.definition, &states, 1) {
             Decision::Start(keys) => match keys.first() {
-                Some(key) => begin(inner, &start, key, &stop).await?,
+                Some(key) => begin(inner, start, key, &stop).await?,
                 None => return Err(stuck(id)),
             },
             Decision::Wait => match under_way(&start.definition, &steps) {
-                Some((key, step)) => step::go_on(inner, &start, &key, &step, &stop).await?,
+                Some((key, step)) => step::go_on(inner, start, &key, &step, &stop).await?,
                 None => return Err(stuck(id)),
             },
             Decision::Finished(outcome) => {
-                finish::finish(inner, &start, &steps, &outcome).await?;
+                finish::finish(inner, start, &steps, &outcome).await?;
                 return Ok(Flow::Ended);
             }
         };

@@ -6,12 +6,16 @@ use repo::Snapshot;
 use crate::active::Active;
 use crate::fact::Fact;
 use crate::inner::Inner;
+use crate::lease;
 use crate::problem::Problem;
 
 /// The state of the checkout now; none outside a repository.
 pub(crate) async fn snapshot(inner: &Inner) -> Result<Option<Snapshot>, Problem> {
     let Some((git, checkout)) = inner.repository() else { return Ok(None) };
-    Ok(Some(repo::snapshot(git, checkout, &inner.home.objects()).await?))
+    let turn = lease::turn_of_snapshots(inner).await?;
+    let taken = repo::snapshot(git, checkout, &inner.home.objects()).await;
+    lease::snapshot_done(inner, &turn).await?;
+    Ok(Some(taken?))
 }
 
 /// The tree of a snapshot that holds more than its commit; none when nothing is uncommitted.
