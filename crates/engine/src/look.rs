@@ -102,6 +102,10 @@ async fn rebase(inner: &Inner, row: &Row) -> Result<bool, Problem> {
     let digest = revision_digest(&content).hex();
     let base_words = worktree::words(inner, snapshot.as_ref()).await?;
     let mut change = inner.journal.lasting_change("").await?;
+    if change.get(Table::Plan, &row.id).await?.as_ref() != Some(row) {
+        // Somebody else moved it in the meantime, most likely by looking at it too.
+        return Ok(false);
+    }
     let open = Query::all(Table::Approval)
         .having("subject", row.id.as_str())
         .having("status", word(&ApprovalStatus::Pending)?);

@@ -186,6 +186,10 @@ async fn plans(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pr
         Fact::PlanSubmitted(submission) => {
             let revision = submission.content.revision;
             let known = writer.get(Table::Plan, &submission.plan).await?;
+            let last = known.as_ref().and_then(|row| row.body.get("revision")).and_then(Value::as_u64).unwrap_or_default();
+            if u64::from(revision) != last + 1 {
+                return Err(moved_on(&submission.plan, last));
+            }
             if let Some(row) = &known {
                 advance_plan(column(row, "status")?, PlanMove::Revise)?;
             }
@@ -224,6 +228,11 @@ async fn plans(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pr
         }
         _ => Ok(()),
     }
+}
+
+fn moved_on(plan: &str, last: u64) -> Problem {
+    Problem::new(ProblemKind::Stale, format!("the plan moved on: it is at revision {last} now"))
+        .hint(format!("`stance plan show {plan}` shows it."))
 }
 
 /// The status after a move; a refusal says both.
