@@ -165,12 +165,10 @@ impl Door {
     }
 
     fn happened(&mut self, show: &mut Show, item: &FeedItem) {
-        if self.output == Output::StreamJson {
-            if let FeedItem::Event(event) = item {
-                self.printer.json(event);
-            }
-        } else {
-            show.item(&mut self.printer, item);
+        match item {
+            FeedItem::Event(event) if self.output == Output::StreamJson => self.printer.json(event),
+            FeedItem::Text { .. } if self.output == Output::StreamJson => {}
+            item => show.item(&mut self.printer, item),
         }
     }
 
