@@ -30,7 +30,9 @@ impl Engine {
 
     /// Carries out one act of an operator.
     pub async fn carry_out(&self, command: Command) -> Result<Done, Problem> {
-        intake::carry_out(&self.0, command).await
+        let done = intake::carry_out(&self.0, command).await?;
+        self.0.remember_head().await?;
+        Ok(done)
     }
 
     /// Drives a run until it ends or waits, and the run that follows it. `stop` is the person's Ctrl-C.
@@ -43,6 +45,7 @@ impl Engine {
                 _ => None,
             };
         }
+        self.0.remember_head().await?;
         report::of_run(&self.0, run).await
     }
 
@@ -53,6 +56,7 @@ impl Engine {
         stop: CancellationToken,
     ) -> Result<RunReport, Problem> {
         orchestrate::drive(&self.0, orchestration, stop.clone()).await?;
+        self.0.remember_head().await?;
         report::of_orchestration(&self.0, orchestration, stop.is_cancelled()).await
     }
 
@@ -120,13 +124,20 @@ impl Engine {
         self.0.journal.store().arm_fault(point);
     }
 
-    /// Checks the journal.
+    /// Checks the journal, against a head printed earlier and the one kept beside the key.
     pub async fn verify(&self, against: Option<&str>) -> Result<store::Verification, Problem> {
         let head = against
             .map(str::parse::<store::Head>)
             .transpose()
             .map_err(|error| Problem::usage(format!("{error}; a head is printed as NUMBER:LINK")))?;
-        Ok(self.0.journal.store().verify(head.as_ref()).await?)
+        let journal = self.0.journal.store();
+        if let Some(kept) = self.0.home.remembered_head() {
+            let verification = journal.verify(Some(&kept)).await?;
+            if verification.fault.is_some() || head.is_none() {
+                return Ok(verification);
+            }
+        }
+        Ok(journal.verify(head.as_ref()).await?)
     }
 
     /// The end of the journal.

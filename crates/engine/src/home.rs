@@ -51,6 +51,24 @@ impl WorkspaceHome {
         Ok(store::JournalKey::from_hex(&text)?)
     }
 
+    /// Keeps the end of the journal beside its key, so that a journal cut shorter later is noticed.
+    pub(crate) fn remember_head(&self, head: &store::Head) -> Result<(), Problem> {
+        let file = self.head_file();
+        let draft = file.with_extension(clock::new_id('d'));
+        fs::write(&draft, head.to_string())
+            .and_then(|()| fs::rename(&draft, &file))
+            .map_err(|error| machine(format!("{}: {error}", file.display())))
+    }
+
+    /// The end of the journal as it was kept last.
+    pub(crate) fn remembered_head(&self) -> Option<store::Head> {
+        fs::read_to_string(self.head_file()).ok()?.parse().ok()
+    }
+
+    fn head_file(&self) -> PathBuf {
+        self.key.with_extension("head")
+    }
+
     /// The private scratch folder of a run, made on first use.
     pub(crate) fn scratch(&self, run: &str) -> Result<PathBuf, Problem> {
         let folder = self.root.join("runs").join(run).join("tmp");
@@ -121,6 +139,16 @@ mod tests {
         fs::rename(&a, folder.path().join("old")).unwrap();
         fs::create_dir(&a).unwrap();
         assert_ne!(WorkspaceHome::of(&home, &a).unwrap().database(), first.database());
+    }
+
+    #[test]
+    fn the_head_is_kept_beside_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = WorkspaceHome::of(&folder.path().join("home"), folder.path()).unwrap();
+        assert_eq!(home.remembered_head(), None);
+        let head = store::Head { number: 7, link: "ab".repeat(32) };
+        home.remember_head(&head).unwrap();
+        assert_eq!(home.remembered_head(), Some(head));
     }
 
     #[test]

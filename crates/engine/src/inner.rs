@@ -84,6 +84,11 @@ impl Inner {
         self.journal.show(FeedItem::Notice(text.into()));
     }
 
+    /// Keeps the end of the journal outside of it.
+    pub(crate) async fn remember_head(&self) -> Result<(), Problem> {
+        self.home.remember_head(&self.journal.store().head().await?)
+    }
+
     /// A run as its journal has it.
     pub(crate) async fn run(&self, run: &str) -> Result<RunState, Problem> {
         let facts = self.journal.facts(&format!("run/{run}")).await?;
