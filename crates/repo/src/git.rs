@@ -362,6 +362,8 @@ pub(crate) fn reworded(doing: &'static str, exit: Option<i32>, words: &str) -> R
         RepoError::Locked
     } else if says(&[
         "unable to read",
+        "Cannot read blob",
+        ": bad file",
         "missing blob",
         "bad object",
         "could not fetch",
