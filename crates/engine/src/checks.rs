@@ -12,13 +12,15 @@ use crate::inner::Inner;
 use crate::problem::{Problem, ProblemKind};
 
 /// A check may take so long.
-const LONGEST: Duration = Duration::from_secs(1800);
+const LONGEST: Duration = Duration::from_mins(30);
 
 /// Bytes of a check's output that are kept.
 const KEPT: usize = 16 * 1024;
 
-/// The ending of a run that delivered, after its checks.
-pub(crate) async fn after_delivery(run: &mut Active) -> Result<Ending, Problem> {
+/// The ending of a run that came to its own end, after its checks. A check that succeeds delivers
+/// also what nobody could be asked about.
+pub(crate) async fn after_stop(run: &mut Active, ending: Ending) -> Result<Ending, Problem> {
+    let mut ending = ending;
     if let Some(command) = run.state.start.check.clone() {
         let outcome = check(&run.inner, run.spec.containment(), &run.state.start.run, &command).await?;
         let exit = outcome.0;
@@ -26,11 +28,12 @@ pub(crate) async fn after_delivery(run: &mut Active) -> Result<Ending, Problem> 
         if exit != Some(0) {
             return Ok(Ending::CheckUnmet);
         }
+        ending = Ending::Delivered;
     }
     if run.state.start.expect_changes && run.state.changed.is_empty() {
         return Ok(Ending::CheckUnmet);
     }
-    Ok(Ending::Delivered)
+    Ok(ending)
 }
 
 /// Runs one command line in the checkout, inside walls. Exit code and the end of its output.

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use modes::Posture;
+use store::Table;
 use tokio_util::sync::CancellationToken;
 
 use crate::active::Active;
 use crate::fact::Fact;
 use crate::inner::Inner;
+use crate::intake;
 use crate::lease;
 use crate::problem::Problem;
 use crate::run_state::{RunState, Talk};
@@ -31,6 +33,7 @@ async fn driven(inner: &Arc<Inner>, run: &str, stop: CancellationToken) -> Resul
     if let Some(flow) = halted(&active.state) {
         return Ok(flow);
     }
+    intake::resolved(&intake::row(inner, Table::Space, &active.state.start.space, "space").await?)?;
     note_going_on(&mut active).await?;
     // A step writes in the turn that the plan it belongs to has taken.
     let takes_turn = active.spec.containment().worktree() == Posture::Writable && active.state.start.orchestration.is_none();

@@ -115,7 +115,7 @@ pub(crate) struct Entry {
 /// A call that waits for a yes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Permission {
-    pub permission: String,
+    pub id: String,
     pub call: String,
     pub tool: String,
     pub arguments: Value,

@@ -1,6 +1,12 @@
 //! Where things lie beneath the home of Stance, and which workspace a folder belongs to. Nothing
 //! readable from a repository takes part in its identity.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the engine keeps its folders, the journal's key and its head here and nowhere else"
+)]
+
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};

@@ -80,10 +80,11 @@ pub(crate) async fn row(inner: &Inner, table: Table, id: &str, what: &str) -> Re
     let rows = store.find(&Query::all(table).newest_first().limit(500)).await?;
     let near: Vec<&str> = rows.iter().map(|row| row.id.as_str()).filter(|known| alike(known, id)).take(3).collect();
     let problem = Problem::usage(format!("there is no {what} {id} in this workspace"));
-    Ok(match near.as_slice() {
-        [] => Err(problem.hint(format!("`stance {} list` shows what there is.", if what == "plan" { "plan" } else { "space" }))),
-        near => Err(problem.hint(format!("near: {}", near.join(", ")))),
-    }?)
+    let list = if what == "plan" { "plan" } else { "space" };
+    Err(match near.as_slice() {
+        [] => problem.hint(format!("`stance {list} list` shows what there is.")),
+        near => problem.hint(format!("near: {}", near.join(", "))),
+    })
 }
 
 /// Whether two ids differ in two places at most, or one begins the other.

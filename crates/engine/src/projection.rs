@@ -145,7 +145,7 @@ async fn waiting(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), 
     let run = run_of(event).to_owned();
     match fact {
         Fact::PermissionAsked(permission) => {
-            let row = waiting_row(writer, &permission.permission, "permission", &run, event).await?;
+            let row = waiting_row(writer, &permission.id, "permission", &run, event).await?;
             let row = row.with("digest", permission.digest.as_str()).with_body(plain(permission)?);
             Ok(writer.put(Table::Waiting, &row).await?)
         }

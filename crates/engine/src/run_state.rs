@@ -6,7 +6,7 @@ use modes::{Answer, Conclusion, DecisionRecord, Layer};
 use serde_json::Value;
 use tools::{Then, ToolResult};
 
-use crate::fact::{Entry, Fact, How, Permission, RunStart};
+use crate::fact::{Entry, Fact, How, RunStart};
 use crate::view::CheckRun;
 
 /// Everything known about a run.
@@ -39,7 +39,6 @@ pub(crate) struct RunState {
     /// The tree before the first call that could change the worktree.
     pub before_tree: Option<String>,
     pub last_number: u64,
-    pub permissions: BTreeMap<String, Permission>,
 }
 
 /// One piece of the conversation.
@@ -96,7 +95,6 @@ impl RunState {
             summary: String::new(),
             before_tree: None,
             last_number: number,
-            permissions: BTreeMap::new(),
         };
         for (number, _, fact) in facts {
             state.apply(number, &fact);
@@ -209,9 +207,8 @@ impl RunState {
                 }
             }
             Fact::PermissionAsked(permission) => {
-                self.permissions.insert(permission.permission.clone(), (**permission).clone());
                 if let Some(state) = self.call_mut(&permission.call) {
-                    state.permission = Some((permission.permission.clone(), permission.digest.clone(), None));
+                    state.permission = Some((permission.id.clone(), permission.digest.clone(), None));
                 }
             }
             Fact::PermissionAnswered { call, digest, allow, because, .. } => {

@@ -168,8 +168,9 @@ async fn create(
 ) -> Result<String, Problem> {
     let who = &inner.config.operator;
     change.record(&approval_moved(approval, ApprovalMove::Consume, who, "carried out", None)).await?;
-    let space = change.get(Table::Space, &revision.space).await?;
-    let from = space.as_ref().and_then(|row| row.text("mode")).map(str::to_owned);
+    let space = super::row(inner, Table::Space, &revision.space, "space").await?;
+    super::resolved(&space)?;
+    let from = space.text("mode").map(str::to_owned);
     if from.as_deref() != Some(modes::after_approval().stored()) {
         let who = format!("approval {}", approval.id);
         for fact in voided_exits(change, &revision.space, &who, "a plan was approved").await? {
@@ -295,7 +296,8 @@ pub(super) async fn comment(
     let number = revision.content.revision;
     change.record(&Fact::PlanCommented { plan: id.to_owned(), revision: number, comment }).await?;
     change.commit().await?;
-    Ok(Done::Said(vec![format!("Commented. `stance plan reject {id} --changes` sends your comments to the model.")]))
+    let shown = revision_digest(&revision.content).short();
+    Ok(Done::Said(vec![format!("Commented. `stance plan reject {id}@{shown} --changes` sends your comments to the model.")]))
 }
 
 /// Goes on with the orchestration of a plan, or starts the one that was saved only.

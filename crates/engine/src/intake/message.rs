@@ -186,8 +186,7 @@ async fn place(
         }
         Address::Space(id) => {
             let row = stored(change, Table::Space, &id).await?;
-            let thread = newest_thread(change, &id).await?;
-            Ok((row, thread, Vec::new()))
+            Ok((row, None, Vec::new()))
         }
         Address::Thread(id) => {
             let thread = stored(change, Table::Thread, &id).await?;

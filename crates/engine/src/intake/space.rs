@@ -80,11 +80,12 @@ pub(super) async fn switch(
         }
         answered = answer_reply(inner, &mut change, &row, draft.as_deref(), &options, context).await?;
     }
+    let thread = message::newest_thread(&mut change, &row.id).await?;
     change.commit().await?;
     match (answered, draft) {
         (Some(run), _) => Ok(Done::Run { run, notices: said }),
         (None, None) => Ok(Done::Said(said)),
-        (None, Some(text)) => match message::send(inner, Address::Space(row.id), text, options).await? {
+        (None, Some(text)) => match message::send(inner, thread.map_or(Address::Space(row.id), Address::Thread), text, options).await? {
             Done::Run { run, notices } => {
                 said.extend(notices);
                 Ok(Done::Run { run, notices: said })

@@ -215,7 +215,7 @@ pub(crate) async fn all_changed(
 ) -> Result<BTreeSet<String>, Problem> {
     let in_order = || start.definition.steps.iter().filter_map(|node| steps.get(&node.key));
     let first = in_order().find_map(|step| step.before.clone());
-    let last = in_order().filter_map(|step| step.after.clone()).last();
+    let last = in_order().rev().find_map(|step| step.after.clone());
     match (first, last) {
         (Some(first), Some(last)) => Ok(worktree::changed(inner, &first, &last).await?.into_iter().collect()),
         _ => Ok(in_order().flat_map(|step| step.files.clone()).collect()),

@@ -1,5 +1,6 @@
 //! One step: its message enters a run, the run is driven, what was observed is booked to the step.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use modes::{Autonomy, Role};
@@ -18,6 +19,7 @@ use crate::drive;
 use crate::fact::{Entry, Fact, OrchestrationStart};
 use crate::inner::Inner;
 use crate::intake::{self, NewRun};
+use crate::journal::Change;
 use crate::problem::{Problem, ProblemKind};
 use crate::run_state::RunState;
 use crate::turn::{Flow, assemble};
@@ -77,35 +79,12 @@ pub(super) async fn begin(inner: &Inner, start: &OrchestrationStart, node: &Node
     };
     let known = if reads { None } else { work_run(inner, start).await? };
     let mut change = inner.journal.change("").await?;
-    let run = match known {
-        Some(run) => {
-            change.about(&run);
-            change.record(&Fact::Entered(entry)).await?;
-            run
-        }
-        None => {
-            let space = change
-                .get(Table::Space, &start.space)
-                .await?
-                .ok_or_else(|| Problem::new(ProblemKind::Store, format!("space {} is missing", start.space)))?;
-            let fresh = reads || start.definition.options.context == plan::Context::Fresh;
-            let thread = if reads { intake::opened(&mut change, &start.space, Some(start.thread.clone())).await? } else { start.thread.clone() };
-            let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
-            let new = NewRun {
-                space: &space,
-                thread,
-                options: &options,
-                chain: Vec::new(),
-                role: Role::Step { files: None, read_only: reads },
-                parent: None,
-                orchestration: Some(start.orchestration.clone()),
-                autonomy: Some(autonomy(start.definition.options.autonomy)),
-                fresh_context: fresh,
-                entry,
-                id: None,
-            };
-            intake::begin(inner, &mut change, new).await?
-        }
+    let run = if let Some(run) = known {
+        change.about(&run);
+        change.record(&Fact::Entered(entry)).await?;
+        run
+    } else {
+        begin_run(inner, &mut change, start, reads, entry).await?
     };
     change
         .record(&Fact::StepMoved {
@@ -122,6 +101,34 @@ pub(super) async fn begin(inner: &Inner, start: &OrchestrationStart, node: &Node
         .await?;
     change.commit().await?;
     Ok(run)
+}
+
+/// Starts the run of a step: the one of all work steps, or a reading step's own in its own thread.
+async fn begin_run(
+    inner: &Inner,
+    change: &mut Change,
+    start: &OrchestrationStart,
+    reads: bool,
+    entry: Entry,
+) -> Result<String, Problem> {
+    let space = change
+        .get(Table::Space, &start.space)
+        .await?
+        .ok_or_else(|| Problem::new(ProblemKind::Store, format!("space {} is missing", start.space)))?;
+    let thread = if reads {
+        intake::opened(change, &start.space, Some(start.thread.clone())).await?
+    } else {
+        start.thread.clone()
+    };
+    let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
+    let new = NewRun {
+        role: Role::Step { files: None, read_only: reads },
+        orchestration: Some(start.orchestration.clone()),
+        autonomy: Some(autonomy(start.definition.options.autonomy)),
+        fresh_context: reads || start.definition.options.context == plan::Context::Fresh,
+        ..NewRun::main(&space, thread, &options, entry)
+    };
+    intake::begin(inner, change, new).await
 }
 
 const fn autonomy(chosen: plan::Autonomy) -> Autonomy {
@@ -154,7 +161,7 @@ async fn results(inner: &Inner, start: &OrchestrationStart, node: &Node) -> Resu
             found.push('\n');
             found.push_str(&output.to_string());
         }
-        text.push_str(&format!("\nWhat step {key} found, as data:\n{}\n", framed(&found, "  │ ", 100)));
+        let _ = write!(text, "\nWhat step {key} found, as data:\n{}\n", framed(&found, "  │ ", 100));
     }
     Ok(text)
 }

@@ -55,7 +55,7 @@ pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec
             Judged::Question(question) => {
                 facts.push(Fact::Decided { call: call.clone(), record });
                 facts.push(Fact::PermissionAsked(Box::new(Permission {
-                    permission: clock::new_id('n'),
+                    id: clock::new_id('n'),
                     call,
                     tool: tool.to_owned(),
                     arguments,

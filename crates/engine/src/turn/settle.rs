@@ -112,7 +112,7 @@ pub(crate) async fn cancel(run: &mut Active) -> Result<Flow, Problem> {
 pub(crate) async fn end(run: &mut Active, ending: Ending) -> Result<Flow, Problem> {
     worktree::observe_end(run).await?;
     let ending = match ending {
-        Ending::Delivered => checks::after_delivery(run).await?,
+        Ending::Delivered | Ending::Denied => checks::after_stop(run, ending).await?,
         other => other,
     };
     let summary = summary(run, ending);
