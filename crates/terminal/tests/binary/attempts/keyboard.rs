@@ -1,0 +1,77 @@
+//! A person at a terminal: a real one of the system, with lines typed into it and everything shown
+//! read back.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::support::Place;
+
+/// The binary, at work in a terminal.
+pub(super) struct Keyboard {
+    terminal: File,
+    child: Child,
+    shown: String,
+    /// How much of what is shown was looked at.
+    looked: usize,
+}
+
+impl Keyboard {
+    /// Starts the binary in a terminal of its own.
+    pub(super) fn start(place: &Place, arguments: &[&str]) -> Keyboard {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let open = || rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        let child = place
+            .command(arguments)
+            .env("TERM", "dumb")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::from(open()))
+            .stdout(Stdio::from(open()))
+            .stderr(Stdio::from(open()))
+            .spawn()
+            .unwrap();
+        Keyboard { terminal: File::from(terminal), child, shown: String::new(), looked: 0 }
+    }
+
+    /// Waits until this is shown, after everything waited for before.
+    pub(super) fn until(&mut self, words: &str) -> &mut Keyboard {
+        loop {
+            if let Some(found) = self.shown[self.looked..].find(words) {
+                self.looked += found + words.len();
+                return self;
+            }
+            assert!(self.more(), "{words:?} was never shown in:\n{}", self.shown);
+        }
+    }
+
+    /// Types a line.
+    pub(super) fn types(&mut self, line: &str) -> &mut Keyboard {
+        self.terminal.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self
+    }
+
+    /// Waits for the end: the exit code and everything that was shown.
+    pub(super) fn end(mut self) -> (i32, String) {
+        while self.more() {}
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        (code, self.shown)
+    }
+
+    /// Reads on. False: nobody is at the other end any more.
+    fn more(&mut self) -> bool {
+        let mut piece = [0; 16 * 1024];
+        match self.terminal.read(&mut piece) {
+            Ok(count) if count > 0 => {
+                self.shown.push_str(&String::from_utf8_lossy(&piece[..count]));
+                true
+            }
+            _ => false,
+        }
+    }
+}
