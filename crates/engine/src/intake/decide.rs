@@ -168,7 +168,10 @@ async fn create(
 ) -> Result<String, Problem> {
     let who = &inner.config.operator;
     change.record(&approval_moved(approval, ApprovalMove::Consume, who, "carried out", None)).await?;
-    let space = super::row(inner, Table::Space, &revision.space, "space").await?;
+    let space = change
+        .get(Table::Space, &revision.space)
+        .await?
+        .ok_or_else(|| Problem::new(ProblemKind::Store, format!("space {} is missing", revision.space)))?;
     super::resolved(&space)?;
     let from = space.text("mode").map(str::to_owned);
     if from.as_deref() != Some(modes::after_approval().stored()) {

@@ -85,13 +85,16 @@ pub(super) async fn switch(
     match (answered, draft) {
         (Some(run), _) => Ok(Done::Run { run, notices: said }),
         (None, None) => Ok(Done::Said(said)),
-        (None, Some(text)) => match message::send(inner, thread.map_or(Address::Space(row.id), Address::Thread), text, options).await? {
-            Done::Run { run, notices } => {
-                said.extend(notices);
-                Ok(Done::Run { run, notices: said })
+        (None, Some(text)) => {
+            let to = thread.map_or(Address::Space(row.id), Address::Thread);
+            match message::send(inner, to, text, options).await? {
+                Done::Run { run, notices } => {
+                    said.extend(notices);
+                    Ok(Done::Run { run, notices: said })
+                }
+                other => Ok(other),
             }
-            other => Ok(other),
-        },
+        }
     }
 }
 
