@@ -71,7 +71,10 @@ pub(crate) struct RejectArguments {
     pub(crate) because: Option<String>,
     /// Sends it back with the comments instead, for another revision.
     #[arg(long)]
-    pub(crate) request_changes: bool,
+    pub(crate) changes: bool,
+    /// The model that revises it.
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
 }
 
 /// `plan approve`.

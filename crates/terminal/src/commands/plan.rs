@@ -139,13 +139,13 @@ async fn reject(house: &House, arguments: RejectArguments) -> Result<Exit, Probl
         options: ApprovalOptions::with_landing(landing),
         selection: Selection::All,
     };
-    let decision = if arguments.request_changes {
+    let decision = if arguments.changes {
         ApprovalMove::RequestRevision
     } else {
         ApprovalMove::Reject
     };
     let attendance = attendance(attended, None);
-    let mut door = working_door(house, &ModelArguments::default(), false, attendance).await?;
+    let mut door = working_door(house, &arguments.model, false, attendance).await?;
     decided(
         &mut door,
         &arguments.named,
