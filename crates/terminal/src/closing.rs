@@ -101,17 +101,15 @@ fn steps(printer: &mut Printer, orchestration: &OrchestrationReport) {
         } else {
             Mark::Refused
         };
-        let mut row = format!("step {}: {}", step.key, step.status);
+        let mut parts = vec![format!("step {}: {}", step.key, step.status)];
         if !step.files_changed.is_empty() {
-            row.push_str(&format!(" · {}", files(&step.files_changed)));
+            parts.push(files(&step.files_changed));
         }
         if let Some(commit) = &step.commit {
-            row.push_str(&format!(" · commit {commit}"));
+            parts.push(format!("commit {commit}"));
         }
-        if let Some(reason) = &step.reason {
-            row.push_str(&format!(" · {reason}"));
-        }
-        printer.line(mark, &row);
+        parts.extend(step.reason.clone());
+        printer.line(mark, &parts.join(" · "));
         if let Some(evidence) = &step.evidence {
             printer.foreign(evidence);
         }

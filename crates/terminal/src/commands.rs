@@ -72,9 +72,8 @@ fn at_a_terminal() -> bool {
 fn attendance(attended: bool, approvals: Option<Approvals>) -> Attendance {
     match approvals {
         Some(Approvals::Wait) => Attendance::Later,
-        Some(Approvals::Deny) => Attendance::Nobody,
         None if attended => Attendance::Person,
-        None => Attendance::Nobody,
+        Some(Approvals::Deny) | None => Attendance::Nobody,
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) async fn comment(engine: &Engine, printer: &mut Printer, plan: &str, 
         quote: None,
         text: text.to_owned(),
     };
-    engine.carry_out(command).await?;
+    Box::pin(engine.carry_out(command)).await?;
     printer.line(
         Mark::Done,
         "comment kept; `r` sends all comments back for the next revision",
@@ -191,7 +191,11 @@ pub(crate) fn is_assent(line: &str) -> bool {
         .split([',', '.', '!', ';', ':', '-'])
         .map(|part| {
             let plain: String = part.chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
-            plain.split_whitespace().filter(|word| *word != "please").collect::<Vec<_>>().join(" ")
+            plain
+                .split_whitespace()
+                .filter(|word| *word != "please")
+                .collect::<Vec<_>>()
+                .join(" ")
         })
         .filter(|part| !part.is_empty())
         .peekable();
@@ -212,7 +216,11 @@ mod tests {
             "LGTM 🚀",
             "go ahead please",
             "👍",
-            "Approved.", "looks good, approved", "Yes, please!", "ok and go ahead"] {
+            "Approved.",
+            "looks good, approved",
+            "Yes, please!",
+            "ok and go ahead",
+        ] {
             assert!(is_assent(yes), "{yes}");
         }
         for other in [

@@ -1,8 +1,9 @@
 //! The door: an engine, a printer and whoever types, and driving what was begun until it ends or
 //! waits for somebody who is not there. It must not know how settings are read or commands spelled.
 
-use engine::{Command, Done, Engine, FeedItem, Pending, Problem, RunReport};
+use engine::{Command, Done, Engine, FeedItem, Pending, Problem, ProblemKind, RunReport};
 use modes::Outcome;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::ask::{self, Reaction};
@@ -48,7 +49,7 @@ pub(crate) struct Driven {
 impl Door {
     /// Carries out one act, says what it came to, and drives what it began.
     pub(crate) async fn act(&mut self, command: Command) -> Result<Driven, Problem> {
-        let done = self.engine.carry_out(command).await?;
+        let done = self.carry_out(command).await?;
         self.drive(done).await
     }
 
@@ -77,8 +78,14 @@ impl Door {
             let Some(command) = next else {
                 return Ok(self.close(report, interrupted).await);
             };
-            done = self.engine.carry_out(command).await?;
+            done = self.carry_out(command).await?;
         }
+    }
+
+    /// Carries out one act and says nothing yet.
+    pub(crate) async fn carry_out(&self, command: Command) -> Result<Done, Problem> {
+        // The engine's work is large; a door is not.
+        Box::pin(self.engine.carry_out(command)).await
     }
 
     /// What a person who is here is asked next.
@@ -99,13 +106,18 @@ impl Door {
         match done {
             Done::Run { run, notices } => {
                 self.say(&notices);
-                self.watch(engine.drive_run(&run, stop.clone()), &stop).await.map(Some)
+                self.watch(Box::pin(engine.drive_run(&run, stop.clone())), &stop)
+                    .await
+                    .map(Some)
             }
             Done::Orchestration { orchestration, notices } => {
                 self.say(&notices);
-                self.watch(engine.drive_orchestration(&orchestration, stop.clone()), &stop)
-                    .await
-                    .map(Some)
+                self.watch(
+                    Box::pin(engine.drive_orchestration(&orchestration, stop.clone())),
+                    &stop,
+                )
+                .await
+                .map(Some)
             }
             Done::Said(words) => {
                 self.say(&words);
@@ -126,12 +138,16 @@ impl Door {
 
     async fn watch(
         &mut self,
-        driving: impl Future<Output = Result<RunReport, Problem>>,
+        driving: impl Future<Output = Result<RunReport, Problem>> + Unpin,
         stop: &CancellationToken,
     ) -> Result<RunReport, Problem> {
         let mut feed = self.engine.feed();
         let mut show = Show::default();
-        let mut driving = std::pin::pin!(driving);
+        // Listened to from before the work begins: between two waits for the next event a signal
+        // would otherwise be lost.
+        let mut interrupts = signal(SignalKind::interrupt())
+            .map_err(|error| Problem::new(ProblemKind::Machine, format!("Ctrl-C cannot be heard: {error}")))?;
+        let mut driving = driving;
         loop {
             tokio::select! {
                 report = &mut driving => {
@@ -153,7 +169,7 @@ impl Door {
                         return report;
                     }
                 },
-                _ = tokio::signal::ctrl_c() => {
+                _ = interrupts.recv() => {
                     if stop.is_cancelled() {
                         std::process::exit(i32::from(Exit::INTERRUPTED.code()));
                     }

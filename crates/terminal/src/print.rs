@@ -3,6 +3,7 @@
 //! repository can begin with, and colour only repeats what the mark says. It must not know what is
 //! printed.
 
+use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write};
 
 use engine::Problem;
@@ -282,7 +283,8 @@ fn escaped_json(text: &str) -> String {
             out.push(character);
         } else {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                // Writing into a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
             }
         }
     }
@@ -290,4 +292,4 @@ fn escaped_json(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

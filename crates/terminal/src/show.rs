@@ -80,7 +80,7 @@ impl Show {
         let run = event.stream.strip_prefix("run/").unwrap_or(&event.stream);
         let streamed = self.streamed.remove(run);
         for block in list(event.payload.pointer("/response/blocks")) {
-            if let Some(words) = block.get("text").or_else(|| block.get("Text")).and_then(Value::as_str)
+            if let Some(words) = block.get("text").and_then(Value::as_str)
                 && !streamed
                 && !words.is_empty()
             {
@@ -129,7 +129,10 @@ impl Show {
                     .join("\n");
                 let lines: Vec<&str> = words.lines().filter(|line| !line.trim().is_empty()).collect();
                 match lines.as_slice() {
-                    [] | [_] => printer.line(Mark::Refused, &format!("{}   {}", self.call(details), clipped(&lines.concat()))),
+                    [] | [_] => printer.line(
+                        Mark::Refused,
+                        &format!("{}   {}", self.call(details), clipped(&lines.concat())),
+                    ),
                     many => {
                         printer.line(Mark::Refused, &format!("{}   failed", self.call(details)));
                         let from = many.len().saturating_sub(LAST_LINES);

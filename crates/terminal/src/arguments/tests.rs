@@ -101,9 +101,22 @@ fn a_thing_is_named_with_the_digest_it_was_shown_with() {
     );
 }
 
+/// The help of a command as a terminal of 100 columns shows it.
+fn help(path: &[&str]) -> String {
+    use clap::CommandFactory as _;
+    let mut command = Arguments::command().term_width(100);
+    command.build();
+    let mut found = &mut command;
+    for name in path {
+        found = found.find_subcommand_mut(name).unwrap();
+    }
+    found.render_help().to_string()
+}
+
 #[test]
 fn the_help_says_what_there_is_and_how() {
-    assert_snapshot!(read(&["--help"]).unwrap_err());
-    assert_snapshot!(read(&["run", "--help"]).unwrap_err());
-    assert_snapshot!(read(&["plan", "approve", "--help"]).unwrap_err());
+    assert_snapshot!("help", help(&[]));
+    assert_snapshot!("help_run", help(&["run"]));
+    assert_snapshot!("help_plan_approve", help(&["plan", "approve"]));
+    assert_snapshot!("help_inbox", help(&["inbox"]));
 }

@@ -34,7 +34,12 @@ const SAMPLE: [(&str, &str); 5] = [
 ];
 
 /// The folders a repository without a commit has.
-const FOLDERS: [&str; 4] = [".git/objects/info", ".git/objects/pack", ".git/refs/heads", ".git/refs/tags"];
+const FOLDERS: [&str; 4] = [
+    ".git/objects/info",
+    ".git/objects/pack",
+    ".git/refs/heads",
+    ".git/refs/tags",
+];
 
 const GOAL: &str = "The test in test.sh fails. Find out why and plan the repair.";
 
@@ -46,13 +51,19 @@ pub(crate) async fn demo(house: &House) -> Result<Exit, Problem> {
     let mut door = door(&house.elsewhere(folder.join("home"), sample.clone()), &folder).await?;
     commit_sample(&door).await?;
 
-    heading(&mut door, "1  In Plan, a model reads, asks, and tries to write all the same");
+    heading(
+        &mut door,
+        "1  In Plan, a model reads, asks, and tries to write all the same",
+    );
     let before = state_of(&sample)?;
     let report = planned(&mut door).await?;
     let after = state_of(&sample)?;
     let refused = report.denials.len();
     if before != after {
-        return Err(Problem::new(ProblemKind::Machine, "The sample repository changed in Plan. This must not happen."));
+        return Err(Problem::new(
+            ProblemKind::Machine,
+            "The sample repository changed in Plan. This must not happen.",
+        ));
     }
     door.printer.line(
         Mark::Done,
@@ -63,24 +74,41 @@ pub(crate) async fn demo(house: &House) -> Result<Exit, Problem> {
         ),
     );
 
-    heading(&mut door, "2  The operator reads the plan and approves exactly this digest");
+    heading(
+        &mut door,
+        "2  The operator reads the plan and approves exactly this digest",
+    );
     let carried_out = approved(&mut door, &report).await?;
 
     heading(&mut door, "3  What is left");
-    door.printer.line(Mark::Note, &format!("the sample repository: {}", sample.display()));
+    door.printer
+        .line(Mark::Note, &format!("the sample repository: {}", sample.display()));
     let verified = door.engine.verify(Some(&carried_out.audit_head)).await?;
     if verified.fault.is_some() {
-        return Err(Problem::new(ProblemKind::Store, "The journal of the demonstration does not hold."));
+        return Err(Problem::new(
+            ProblemKind::Store,
+            "The journal of the demonstration does not hold.",
+        ));
     }
-    door.printer.line(Mark::Done, &format!("the journal: {} events, each as it was appended", verified.events));
+    door.printer.line(
+        Mark::Done,
+        &format!("the journal: {} events, each as it was appended", verified.events),
+    );
     Ok(Exit::of_outcome(carried_out.outcome))
 }
 
 /// The plan run, with the operator's answer to its question.
 async fn planned(door: &mut Door) -> Result<RunReport, Problem> {
     let plan = Mode::chosen("plan").map_err(|refused| Problem::usage(refused.to_string()))?;
-    let options = RunOptions { attendance: Attendance::Later, ..RunOptions::default() };
-    let send = Command::Send { to: Address::FreshSpace(plan), text: GOAL.to_owned(), options };
+    let options = RunOptions {
+        attendance: Attendance::Later,
+        ..RunOptions::default()
+    };
+    let send = Command::Send {
+        to: Address::FreshSpace(plan),
+        text: GOAL.to_owned(),
+        options,
+    };
     let waiting = reported(door.act(send).await?.report)?;
     let question = waiting
         .pending
@@ -99,10 +127,20 @@ async fn planned(door: &mut Door) -> Result<RunReport, Problem> {
 
 /// Shows the plan, approves it by its digest and carries it out.
 async fn approved(door: &mut Door, report: &RunReport) -> Result<RunReport, Problem> {
-    let brief = report.plan.as_ref().ok_or_else(|| Problem::refused("The demonstration has no plan."))?;
+    let brief = report
+        .plan
+        .as_ref()
+        .ok_or_else(|| Problem::refused("The demonstration has no plan."))?;
     let plan = door.engine.plan(&brief.id).await?;
     door.printer.prepared(&plan.text);
-    door.printer.line(Mark::Note, &format!("the operator types: stance plan approve {}@{}", plan.id, brief_digest(&plan.digest)));
+    door.printer.line(
+        Mark::Note,
+        &format!(
+            "the operator types: stance plan approve {}@{}",
+            plan.id,
+            brief_digest(&plan.digest)
+        ),
+    );
     let decide = Command::DecidePlan {
         plan: plan.id,
         digest: plan.digest,
@@ -131,7 +169,9 @@ async fn door(house: &House, folder: &Path) -> Result<Door, Problem> {
     let script = format!("scripted:{}", folder.join("script.json").display());
     let named = NamedModel::read(Some(&script), None, None, folder)?;
     let settings = house.settings()?.sound()?;
-    let engine = house.engine(&settings, named.as_ref(), Attendance::Nobody, Proved::Now).await?;
+    let engine = house
+        .engine(&settings, named.as_ref(), Attendance::Nobody, Proved::Now)
+        .await?;
     Ok(Door {
         engine,
         printer: Printer::new(&house.environment, Reader::Person),
@@ -155,9 +195,14 @@ async fn commit_sample(door: &Door) -> Result<(), Problem> {
     let report = door.engine.drive_run(&run, CancellationToken::new()).await?;
     match report.denials.first() {
         None if report.exit_code() == 0 => Ok(()),
-        None => Err(Problem::refused(format!("The sample could not be committed: {}", report.summary))),
-        Some(denial) => Err(Problem::refused(format!("The sample could not be committed: {}", denial.reason))
-            .hint("`stance doctor` shows what this machine lacks.")),
+        None => Err(Problem::refused(format!(
+            "The sample could not be committed: {}",
+            report.summary
+        ))),
+        Some(denial) => Err(
+            Problem::refused(format!("The sample could not be committed: {}", denial.reason))
+                .hint("`stance doctor` shows what this machine lacks."),
+        ),
     }
 }
 
@@ -186,7 +231,10 @@ fn fresh_folder(demos: &Path) -> Result<PathBuf, Problem> {
 }
 
 fn unwritable(folder: &Path, error: &std::io::Error) -> Problem {
-    Problem::new(ProblemKind::Machine, format!("{} cannot be written: {error}.", folder.display()))
+    Problem::new(
+        ProblemKind::Machine,
+        format!("{} cannot be written: {error}.", folder.display()),
+    )
 }
 
 /// Name, rights, content and times of everything beneath a folder.
@@ -198,7 +246,11 @@ fn state_of(folder: &Path) -> Result<Vec<String>, Problem> {
         for entry in fs::read_dir(&folder).map_err(read)? {
             let path = entry.map_err(read)?.path();
             let facts = fs::symlink_metadata(&path).map_err(read)?;
-            let content = if facts.is_file() { fs::read(&path).map_err(read)? } else { Vec::new() };
+            let content = if facts.is_file() {
+                fs::read(&path).map_err(read)?
+            } else {
+                Vec::new()
+            };
             lines.push(format!(
                 "{} {:o} {:?} {}.{} {}.{}",
                 path.display(),

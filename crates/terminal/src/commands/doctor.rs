@@ -191,8 +191,15 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
         Some(why) => printer.line(Mark::Refused, &format!("walls OFF {who}: {why}")),
     }
     for probe in findings.walls.probes.iter().filter(|probe| !probe.held) {
-        let tree = if probe.writable { "writable worktree" } else { "read-only worktree" };
-        printer.line(Mark::Refused, &format!("  {} ({tree}) was possible: {}", probe.name, probe.detail));
+        let tree = if probe.writable {
+            "writable worktree"
+        } else {
+            "read-only worktree"
+        };
+        printer.line(
+            Mark::Refused,
+            &format!("  {} ({tree}) was possible: {}", probe.name, probe.detail),
+        );
     }
     printer.line(Mark::Note, "`stance doctor --json` lists every try");
     for file in &findings.settings.files {

@@ -155,7 +155,7 @@ async fn answer(house: &House, id: &str, text: String, then: &Then) -> Result<Ex
 
 /// Decides, and goes on with what waited only when that was asked for.
 async fn carry_out(door: &mut Door, command: Command, pending: &Pending, then: &Then) -> Result<Exit, Problem> {
-    let done = door.engine.carry_out(command).await?;
+    let done = door.carry_out(command).await?;
     if then.resume {
         return Ok(door.drive(done).await?.exit);
     }

@@ -167,18 +167,12 @@ fn provider(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<S
 
 fn effort(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<Effort>> {
     let given = page.text("effort", value)?;
-    match given.value.parse() {
-        Ok(effort) => Some(page.given(value.span().start, effort)),
-        Err(_) => {
-            page.unknown_word(
-                value.span().start,
-                "effort",
-                &given.value,
-                &Effort::ALL.map(Effort::word),
-            );
-            None
-        }
-    }
+    let at = value.span().start;
+    let Ok(effort) = given.value.parse() else {
+        page.unknown_word(at, "effort", &given.value, &Effort::ALL.map(Effort::word));
+        return None;
+    };
+    Some(page.given(at, effort))
 }
 
 fn providers<'t>(page: &mut Page<'t>, tables: &DeTable<'t>, read: &mut File) {
@@ -271,18 +265,16 @@ fn limits(page: &mut Page<'_>, table: &DeTable<'_>, limits: &mut LimitTable) {
             "mistakes" => limits.mistakes = mistakes(page, value),
             "tokens" => limits.tokens = page.whole("tokens", 1, value),
             "minutes" => limits.minutes = page.whole("minutes", 1, value),
-            "retries" => {
-                limits.retries = page
-                    .whole("retries", 0, value)
-                    .and_then(|given| small(page, "retries", value, given))
-            }
+            "retries" => limits.retries = small(page, "retries", 0, value),
             "retry_pause_ms" => limits.retry_pause_ms = page.whole("retry_pause_ms", 1, value),
             other => page.unknown_key(key.span().start, "limits", other, LIMITS),
         }
     }
 }
 
-fn small(page: &mut Page<'_>, key: &str, value: &Spanned<DeValue<'_>>, given: Given<u64>) -> Option<Given<u32>> {
+/// A whole number from `least` to the largest of 32 bits.
+fn small(page: &mut Page<'_>, key: &str, least: u64, value: &Spanned<DeValue<'_>>) -> Option<Given<u32>> {
+    let given = page.whole(key, least, value)?;
     let Ok(number) = u32::try_from(given.value) else {
         page.fault(value.span().start, format!("`{key}` is too large"));
         return None;
@@ -301,8 +293,7 @@ fn mistakes(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<O
         );
         return None;
     }
-    let given = page.whole("mistakes", 1, value)?;
-    let given = small(page, "mistakes", value, given)?;
+    let given = small(page, "mistakes", 1, value)?;
     Some(page.given(value.span().start, Some(given.value)))
 }
 

@@ -108,10 +108,13 @@ impl<'t> Page<'t> {
     }
 
     fn wrong_kind(&mut self, key: &str, wanted: &str, value: &Spanned<DeValue<'_>>) {
-        let found = value.get_ref().type_str();
+        let found = match value.get_ref().type_str() {
+            found @ ("integer" | "array") => format!("an {found}"),
+            found => format!("a {found}"),
+        };
         self.fault(
             value.span().start,
-            format!("`{key}` must be {wanted}, and this is a {found}"),
+            format!("`{key}` must be {wanted}, and {found} stands there"),
         );
     }
 

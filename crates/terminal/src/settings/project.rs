@@ -40,7 +40,7 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
 }
 
 /// The providers the person or the administrator named.
-fn configured<'a>(trusted: [&'a File; 2]) -> BTreeSet<&'a str> {
+fn configured(trusted: [&File; 2]) -> BTreeSet<&str> {
     trusted
         .into_iter()
         .flat_map(|file| {
