@@ -24,9 +24,9 @@ pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
     Ok(rows.into_iter().map(|(_, pending)| pending).collect())
 }
 
-/// Everything that waits in a space.
-pub(crate) async fn of_space(inner: &Inner, space: &str) -> Result<Vec<Pending>, Problem> {
-    Ok(all(inner).await?.into_iter().filter(|pending| pending.space_id == space).collect())
+/// Everything that waits in a thread.
+pub(crate) async fn of_thread(inner: &Inner, thread: &str) -> Result<Vec<Pending>, Problem> {
+    Ok(all(inner).await?.into_iter().filter(|pending| pending.thread_id == thread).collect())
 }
 
 fn waiting(row: &Row) -> Pending {
@@ -39,6 +39,7 @@ fn waiting(row: &Row) -> Pending {
         title,
         run_id: row.text("run").map(str::to_owned),
         plan_id: None,
+        thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
         lines,
     }
@@ -82,6 +83,7 @@ fn approval(row: &Row) -> Pending {
         title: row.body.get("title").and_then(Value::as_str).unwrap_or_default().to_owned(),
         run_id: row.text("run").map(str::to_owned),
         plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
+        thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
         lines: Vec::new(),
     }

@@ -53,7 +53,7 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         usage: state.usage,
         cost: Cost { amount: None, currency: "USD".to_owned(), known: false },
         duration_ms: clock::now_ms() - state.started_ms,
-        pending: inbox::of_space(inner, &start.space).await?,
+        pending: inbox::of_thread(inner, &start.thread).await?,
         audit_head: inner.journal.store().head().await?.to_string(),
         details: Details {
             status: conclusion.status,
@@ -99,7 +99,7 @@ fn denials(state: &RunState) -> Vec<Denial> {
     state
         .all_calls()
         .filter_map(|call| call.decided.as_ref())
-        .filter(|record| record.decision == Decision::Deny && record.layer != Layer::NotStarted)
+        .filter(|record| record.decision == Decision::Deny && !matches!(record.layer, Layer::NotStarted | Layer::Arguments))
         .map(|record| Denial {
             tool: record.tool.clone(),
             arguments_digest: record.digest.clone(),
@@ -125,6 +125,9 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
     for earlier in runs.iter().rev().skip(1) {
         report.denials.splice(0..0, denials(earlier));
         report.usage += earlier.usage;
+        if earlier.start.thread != state.start.thread {
+            report.pending.extend(inbox::of_thread(inner, &earlier.start.thread).await?);
+        }
     }
     report.summary = orchestrate::summary(inner, id).await?.unwrap_or_default();
     if report.summary.is_empty() {

@@ -192,6 +192,8 @@ pub struct Pending {
     pub run_id: Option<String>,
     /// The plan it is about.
     pub plan_id: Option<String>,
+    /// Its thread.
+    pub thread_id: String,
     /// Its space.
     pub space_id: String,
     /// Details in lines: what a permission would do, a question's answers to choose from.
