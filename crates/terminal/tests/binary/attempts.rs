@@ -4,6 +4,7 @@
 
 mod ground;
 mod keyboard;
+mod leaks;
 mod read_only;
 mod spellings;
 mod watch;

@@ -236,6 +236,13 @@ pub(super) fn decisions(events: &[Value]) -> BTreeMap<String, Vec<Value>> {
     decisions
 }
 
+/// The decisions in order, each as `tool decision layer`.
+pub(super) fn decided(events: &[Value]) -> Vec<String> {
+    let records = events.iter().filter(|event| event["kind"] == "decided").map(|event| &event["payload"]["record"]);
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    records.map(|record| [&record["tool"], &record["decision"], &record["layer"]].map(word).join(" ")).collect()
+}
+
 /// The ids of the calls of the response that says just this.
 pub(super) fn call_ids(events: &[Value], said: &str) -> Vec<String> {
     let responses = events.iter().filter(|event| event["kind"] == "responded");
