@@ -101,7 +101,12 @@ fn explained(printer: &mut Printer, explanation: &Explanation) {
     if !explanation.reason.is_empty() {
         printer.line(Mark::Note, &explanation.reason);
     }
-    printer.line(Mark::Note, &format!("each call would {}", explanation.effects.phrase()));
+    let effects = if explanation.effects.is_empty() {
+        "no effect is common to all its calls".to_owned()
+    } else {
+        format!("each call would {}", explanation.effects.phrase())
+    };
+    printer.line(Mark::Note, &effects);
     let seen = if explanation.in_surface {
         "the model sees it"
     } else {
