@@ -113,7 +113,7 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
 
 fn outside_plan(matter: &Matter<'_>, rule: &str) -> String {
     format!(
-        "the rule {rule} lets a run {} only inside a step of an approved plan that names it.",
+        "it would {}; the rule {rule} lets that happen only inside a step of an approved plan that names it.",
         matter.what
     )
 }

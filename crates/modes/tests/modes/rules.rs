@@ -291,8 +291,8 @@ fn effects_combine_and_one_question_lists_them_all() {
 fn a_plan_rule_lets_through_inside_a_step_that_names_the_path() {
     let plan = [(Scope::Workspace, Verdict::Plan, "edit(migrations/**)")];
     assert_snapshot!(decided(step(&["migrations"], &plan), writes("migrations/1.sql")), @"allow rule");
-    assert_snapshot!(decided(step(&["src/**"], &plan), writes("migrations/1.sql")), @r#"deny rule: the rule "edit(migrations/**)" (settings.toml:1) lets a run write migrations/1.sql, which the approved step does not name only inside a step of an approved plan that names it."#);
-    assert_snapshot!(decided(agent(&plan), writes("migrations/1.sql")), @r#"deny rule: the rule "edit(migrations/**)" (settings.toml:1) lets a run write migrations/1.sql only inside a step of an approved plan that names it."#);
+    assert_snapshot!(decided(step(&["src/**"], &plan), writes("migrations/1.sql")), @r#"deny rule: it would write migrations/1.sql, which the approved step does not name; the rule "edit(migrations/**)" (settings.toml:1) lets that happen only inside a step of an approved plan that names it."#);
+    assert_snapshot!(decided(agent(&plan), writes("migrations/1.sql")), @r#"deny rule: it would write migrations/1.sql; the rule "edit(migrations/**)" (settings.toml:1) lets that happen only inside a step of an approved plan that names it."#);
     // A line is no path, whatever a step names.
     let lines = [(Scope::Workspace, Verdict::Plan, "effect(process_spawn)")];
     assert!(decided(step(&["run.sh"], &lines), runs("run.sh")).starts_with("deny rule"));
