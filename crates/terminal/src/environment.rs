@@ -12,6 +12,7 @@ pub(crate) const STANCE_HOME: &str = "STANCE_HOME";
 /// Set in every process a run starts; such a process decides nothing.
 pub(crate) const STANCE_RUN: &str = "STANCE_RUN";
 const HOME: &str = "HOME";
+const PATH: &str = "PATH";
 const NO_COLOR: &str = "NO_COLOR";
 const TERM: &str = "TERM";
 
@@ -68,6 +69,13 @@ impl Environment {
             .hint("Set STANCE_HOME to a folder that begins with `/`, or leave it out.")),
             None => Ok(self.home()?.join(".stance")),
         }
+    }
+
+    /// The folders where a shell looks for programs. Stance starts none from there.
+    pub(crate) fn search_path(&self) -> Vec<PathBuf> {
+        self.set(PATH)
+            .map(|folders| std::env::split_paths(&folders).collect())
+            .unwrap_or_default()
     }
 
     /// Test builds only: where this process is to die, as `KIND:MOMENT:NUMBER`.

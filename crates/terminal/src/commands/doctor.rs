@@ -1,10 +1,10 @@
 //! `doctor`: what this machine, these settings and this workspace are like, each tried or read now.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::{Attendance, Problem, SpaceView};
 use modes::Mode;
-use sandbox::{Probe, Proof, WallsState};
+use sandbox::{Probe, Proof, Walls, WallsState};
 use serde::Serialize;
 
 use super::space::repair;
@@ -22,6 +22,8 @@ struct Findings {
     /// Whether it ran as root.
     root: bool,
     walls: WallsFinding,
+    /// The programs of ours, each taken from a folder of the system.
+    programs: Vec<ProgramFinding>,
     settings: SettingsFinding,
     models: Vec<ModelFinding>,
     workspace: WorkspaceFinding,
@@ -34,6 +36,15 @@ struct WallsFinding {
     /// Why not.
     why: Option<String>,
     probes: Vec<Probe>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProgramFinding {
+    name: &'static str,
+    /// The one that is started.
+    used: String,
+    /// Another one that a shell would start; none when it would start the same.
+    found_by_path: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,18 +82,25 @@ struct WorkspaceFinding {
 pub(super) async fn doctor(house: &House, json: bool) -> Result<Exit, Problem> {
     let mut printer = Printer::new(&house.environment, if json { Reader::Program } else { Reader::Person });
     let Loaded { settings, faults } = house.settings()?;
-    let walls = match house.walls() {
-        Ok(walls) => walls_finding(house.proof(&walls).await),
-        Err(problem) => WallsFinding {
-            proven: false,
-            why: Some(problem.message),
-            probes: Vec::new(),
-        },
+    let (walls, programs) = match house.walls() {
+        Ok(walls) => (
+            walls_finding(house.proof(&walls).await),
+            programs(&walls, &house.environment.search_path()),
+        ),
+        Err(problem) => {
+            let absent = WallsFinding {
+                proven: false,
+                why: Some(problem.message),
+                probes: Vec::new(),
+            };
+            (absent, Vec::new())
+        }
     };
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         root: rustix::process::geteuid().is_root(),
         walls,
+        programs,
         models: models(&house.models(&settings, None)),
         workspace: workspace(house, &settings).await,
         settings: SettingsFinding {
@@ -122,6 +140,24 @@ fn walls_finding(proof: Proof) -> WallsFinding {
         why,
         probes: proof.probes,
     }
+}
+
+/// Whether PATH would lead elsewhere, perhaps into a folder of the repository.
+fn programs(walls: &Walls, search_path: &[PathBuf]) -> Vec<ProgramFinding> {
+    let shown = |path: PathBuf| path.display().to_string();
+    walls
+        .programs()
+        .map(|(name, used)| {
+            let found = search_path.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+            ProgramFinding {
+                name,
+                used: shown(used.to_owned()),
+                found_by_path: found
+                    .filter(|found| found.canonicalize().ok().as_deref() != Some(used))
+                    .map(shown),
+            }
+        })
+        .collect()
 }
 
 fn models(models: &Models) -> Vec<ModelFinding> {
@@ -202,6 +238,14 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
         );
     }
     printer.line(Mark::Note, "`stance doctor --json` lists every try");
+    for program in &findings.programs {
+        if let Some(found) = &program.found_by_path {
+            printer.line(
+                Mark::Refused,
+                &format!("PATH finds {} at {found}, which is not run: {} is", program.name, program.used),
+            );
+        }
+    }
     for file in &findings.settings.files {
         let state = if file.read { "read" } else { "not there" };
         printer.line(Mark::Note, &format!("settings {}: {state}", file.path));
