@@ -149,6 +149,7 @@ mod tests {
             run_id: Some("r1".to_owned()),
             plan_id: None,
             space_id: "s1".to_owned(),
+            thread_id: "t1".to_owned(),
             lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         }
     }
