@@ -89,8 +89,8 @@ async fn driven(inner: &Arc<Inner>, start: &OrchestrationStart, stop: Cancellati
         return Ok(Flow::Ended);
     }
     loop {
+        finish::land(inner, start).await?;
         let steps = steps(inner, id).await?;
-        finish::land(inner, start, &steps).await?;
         let states: BTreeMap<StepKey, StepState> =
             steps.iter().map(|(key, step)| (key.clone(), step.state.clone())).collect();
         let flow = match decide(&start.definition, &states, 1) {

@@ -26,11 +26,7 @@ pub(super) fn run_done() -> Fact {
 }
 
 /// Commits what done steps changed, in their order, each once. Only where commits are the landing.
-pub(super) async fn land(
-    inner: &Inner,
-    start: &OrchestrationStart,
-    steps: &BTreeMap<StepKey, StepRow>,
-) -> Result<(), Problem> {
+pub(super) async fn land(inner: &Inner, start: &OrchestrationStart) -> Result<(), Problem> {
     if start.definition.options.landing != Landing::Commits {
         return Ok(());
     }
@@ -38,6 +34,7 @@ pub(super) async fn land(
         return Err(Problem::refused("the landing `commits` needs a git repository")
             .hint("approve with --landing checkout."));
     };
+    let steps = super::steps(inner, &start.orchestration).await?;
     for node in &start.definition.steps {
         let Some(step) = steps.get(&node.key) else { continue };
         if step.state != StepState::Done || step.files.is_empty() || step.commit.is_some() {
