@@ -37,6 +37,11 @@ pub enum Target {
         /// The line as the model wrote it.
         line: String,
     },
+    /// Commits on a branch.
+    Branch {
+        /// Its name, or `HEAD` when none is checked out.
+        name: String,
+    },
     /// Connects to a host.
     Host {
         /// Its name.

@@ -10,6 +10,9 @@ use crate::paths::{WriteClass, secret_shaped};
 use crate::rules::{Rule, Subject, Verdict, literal};
 use crate::spec::{Role, RunSpec};
 
+/// Branches that Stance made for itself begin so.
+const OWN_BRANCHES: &str = "stance/";
+
 /// One thing that must be settled.
 pub(crate) struct Matter<'a> {
     /// What it would do: "push", "write src/lib.rs".
@@ -95,6 +98,7 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 format!("net({})", literal(host)),
             )),
             (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line)),
+            (Effect::GitCommit, Target::Branch { name }) => Some(of_commit(effect, name)),
             _ => None,
         })
         .collect();
@@ -130,6 +134,19 @@ fn caused<'a>(spec: &RunSpec, effect: Effect, by: &'a str, subject: Subject<'a>,
         planned: !matches!(subject, Subject::Net(_)) && step_names(spec, by),
         subjects: vec![Subject::Effect(effect), subject],
         ..bare(effect)
+    }
+}
+
+/// A branch outside `stance/` is a person's own: a commit on it asks.
+fn of_commit<'a>(effect: Effect, branch: &str) -> Matter<'a> {
+    let matter = bare(effect);
+    if branch.starts_with(OWN_BRANCHES) {
+        return matter;
+    }
+    Matter {
+        what: format!("commit on your branch {branch}"),
+        default: Verdict::Ask,
+        ..matter
     }
 }
 

@@ -1,7 +1,7 @@
 //! A message at a door starts a run: the space's mode is read in the same transaction, and the
 //! run's specification is settled there for good.
 
-use modes::{Autonomy, Cause, Mode, Role, RunRecipe, run_spec};
+use modes::{Autonomy, Cause, Effect, Mode, Role, RunRecipe, run_spec};
 use store::{Query, Row, Table};
 
 use super::{resolved, space};
@@ -68,9 +68,6 @@ pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -
 fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem> {
     let mode = resolved(new.space)?;
     let options = new.options;
-    if options.check.is_some() && mode != modes::without_space() {
-        return Err(Problem::usage(format!("--check runs a command, which {mode} does not: it goes with Agent mode")));
-    }
     let autonomy = match new.autonomy {
         Some(autonomy) => autonomy,
         None if options.yolo => Autonomy::ActFreely,
@@ -90,10 +87,13 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
     };
     let spec =
         run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))?;
-    let chosen = inner.config.models.choose(mode)?;
-    for notice in &chosen.notices {
-        inner.notice(notice.clone());
+    if options.check.is_some() && spec.capability().refused().contains(Effect::ProcessSpawn) {
+        return Err(Problem::usage(format!(
+            "--check runs a command, which a run in {} does not: it goes with Agent mode",
+            spec.label()
+        )));
     }
+    let chosen = inner.config.models.choose(mode)?;
     let attended = options.attendance == crate::config::Attendance::Person;
     let limits = &inner.config.limits;
     let start = RunStart {

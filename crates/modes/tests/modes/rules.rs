@@ -101,6 +101,13 @@ fn defaults() {
     assert_snapshot!(decided(agent(&[]), writes("src/lib.rs")), @"allow built_in");
     assert_snapshot!(decided(agent(&[]), runs("cargo test")), @"allow built_in");
     assert_snapshot!(decided(agent(&[]), call("git_write").with_effect(Effect::GitCommit)), @"allow built_in");
+    let commit = |branch: &str| {
+        let target = Target::Branch { name: branch.to_owned() };
+        call("git_write").with_effect(Effect::GitCommit).with_target(target)
+    };
+    assert_snapshot!(decided(agent(&[]), commit("stance/p_1")), @"allow built_in");
+    assert_snapshot!(decided(agent(&[]), commit("main")), @"ask built_in: it would commit on your branch main");
+    assert_snapshot!(decided(headless(agent(&[])), commit("main")), @"deny no_approver: it would commit on your branch main, and nobody can be asked. A person allows it with --allow 'effect(git_commit)'.");
     assert_snapshot!(decided(agent(&[]), call("git_write").with_effect(Effect::GitPush)), @"ask built_in: it would push");
     assert_snapshot!(decided(agent(&[]), reads(".env")), @"ask built_in: it would read secrets (.env)");
     assert_snapshot!(decided(agent(&[]), writes_outside("/etc/hosts")), @"ask built_in: it would write outside the project (/etc/hosts)");

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Address, Attendance, Command, Done, PersonAnswer, Problem, ProblemKind, RunOptions, RunReport};
-use modes::Mode;
+use modes::{Mode, RuleText, Scope, Verdict};
 use tokio_util::sync::CancellationToken;
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Landing, Selection};
@@ -184,10 +184,16 @@ async fn door(house: &House, folder: &Path) -> Result<Door, Problem> {
 /// The sample's first commit is made by an Agent run, unseen: the demonstration begins after it.
 async fn commit_sample(door: &Door) -> Result<(), Problem> {
     let agent = Mode::chosen("agent").map_err(|refused| Problem::usage(refused.to_string()))?;
+    let allow_commit = RuleText {
+        scope: Scope::Run,
+        verdict: Verdict::Allow,
+        text: "effect(git_commit)".to_owned(),
+        place: "the demonstration".to_owned(),
+    };
     let send = Command::Send {
         to: Address::FreshSpace(agent),
         text: "Commit the sample.".to_owned(),
-        options: RunOptions::default(),
+        options: RunOptions { rules: vec![allow_commit], ..RunOptions::default() },
     };
     let Done::Run { run, .. } = door.engine.carry_out(send).await? else {
         return Err(Problem::refused("The sample could not be committed."));

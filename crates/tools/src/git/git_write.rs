@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use modes::{Effect, ProposedCall};
+use modes::{Effect, ProposedCall, Target};
 use repo::{Identity, RepoError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -66,6 +66,10 @@ impl TypedTool for GitWrite {
             },
             (Op::Commit, _) => return fault("commit needs a `message`"),
         };
+        let call = match ready {
+            Ready::Commit { .. } => call.with_target(Target::Branch { name: branch(scope) }),
+            Ready::Stage(_) => call,
+        };
         Ok((call, ready))
     }
 
@@ -75,6 +79,15 @@ impl TypedTool for GitWrite {
             Err(error) => ToolResult::error(format!("git_write: {error}.")),
         }
     }
+}
+
+/// The branch that is checked out, as the repository's own HEAD names it.
+fn branch(scope: &Scope) -> String {
+    let head = scope.checkout.as_ref().and_then(|checkout| std::fs::read_to_string(checkout.git_dir.join("HEAD")).ok());
+    head.as_deref()
+        .and_then(|head| head.trim().strip_prefix("ref: refs/heads/"))
+        .unwrap_or("HEAD")
+        .to_owned()
 }
 
 async fn change(ready: Ready, scope: &Scope) -> Result<ToolResult, RepoError> {
