@@ -1,12 +1,16 @@
 //! `git_read` and `git_write` on real repositories, inside the real walls.
 
-use modes::{Effect, Target};
+use modes::{Autonomy, Effect, Target};
 use serde_json::json;
 
 use crate::ground::{Came, Ground};
 
 async fn sample() -> Ground {
-    let ground = Ground::new();
+    sample_under(Autonomy::ActWithApproval).await
+}
+
+async fn sample_under(autonomy: Autonomy) -> Ground {
+    let ground = Ground::under(autonomy);
     ground.write("a.txt", "one\ntwo\n");
     ground.write("src/b.txt", "b\n");
     ground.write(".env", "KEY=old\n");
@@ -113,7 +117,7 @@ async fn arguments_are_typed_and_none_is_dropped_in_silence() {
 
 #[tokio::test]
 async fn staging_and_committing_change_the_repository_and_say_so() {
-    let ground = sample().await;
+    let ground = sample_under(Autonomy::ActFreely).await;
     ground.write("a.txt", "changed\n");
     ground.write("new.txt", "new\n");
     for arguments in [
@@ -122,6 +126,8 @@ async fn staging_and_committing_change_the_repository_and_say_so() {
     ] {
         assert!(ground.judged("git_write", arguments).0.contains(Effect::GitCommit));
     }
+    let (_, targets) = ground.judged("git_write", json!({"op": "commit", "message": "m"}));
+    assert!(targets.contains(&Target::Branch { name: "main".to_owned() }), "{targets:?}");
     let staged = ground
         .call("git_write", json!({"op": "stage", "paths": ["a.txt", "new.txt"]}))
         .await

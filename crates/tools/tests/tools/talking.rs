@@ -92,7 +92,7 @@ async fn a_plan_is_delivered_with_its_receipt_or_refused_with_every_violation() 
 #[tokio::test]
 async fn leaving_plan_mode_is_pending_until_it_is_granted() {
     let (pending, _) = call(FakeDesk::default(), "exit_plan_mode", json!({})).await;
-    assert_eq!(pending.then, Then::GoOn);
+    assert_eq!(pending.then, Then::NextResponse);
     assert_eq!(pending.words(), r#"{"status":"pending","approval_id":"a1"}"#);
     let granting = FakeDesk {
         granted: true.into(),
