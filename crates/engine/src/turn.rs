@@ -62,7 +62,9 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
 fn wants_request(run: &Active) -> bool {
     match run.state.talk.last() {
         Some(Talk::Response(_, stop, calls)) if calls.is_empty() => settle::goes_on(stop),
-        Some(Talk::Response(..)) => run.state.open_call().is_none() && run.state.then() == Then::GoOn,
+        Some(Talk::Response(..)) => {
+            run.state.open_call().is_none() && matches!(run.state.then(), Then::GoOn | Then::NextResponse)
+        }
         Some(Talk::StepEnded) => false,
         _ => true,
     }

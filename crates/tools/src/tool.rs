@@ -86,6 +86,8 @@ pub struct ToolResult {
 pub enum Then {
     /// The run goes on.
     GoOn,
+    /// The run goes on with a further response; nothing that stands behind in this one is begun.
+    NextResponse,
     /// The call stays open until a person answers; the result so far is not shown to the model.
     Waits,
     /// The contract's verb, or a completion, succeeded: the run ends.

@@ -44,7 +44,7 @@ pub(super) async fn settle(run: &mut Active) -> Result<Flow, Problem> {
         return model_stopped(run, &stop).await;
     }
     match run.state.then() {
-        Then::GoOn | Then::Waits => match run.state.start.mistakes {
+        Then::GoOn | Then::NextResponse | Then::Waits => match run.state.start.mistakes {
             Some(limit) if run.state.mistakes >= limit => end(run, Ending::MistakeLimit).await,
             _ => Ok(Flow::Goes),
         },

@@ -44,6 +44,7 @@ impl TypedTool for ExitPlanMode {
                 .map(|request| match request {
                     ExitRequest::Pending { approval_id } => {
                         ToolResult::text(json!({"status": "pending", "approval_id": approval_id}).to_string())
+                            .then(Then::NextResponse)
                     }
                     ExitRequest::Granted => {
                         ToolResult::text(json!({"status": "granted"}).to_string()).then(Then::Exited)
