@@ -27,6 +27,8 @@ pub enum Absence {
     NotBuilt,
     /// It is a verb of these modes.
     VerbOf(Vec<Mode>),
+    /// It is a verb of the run's own mode, and a step owns none.
+    VerbInStep,
     /// The mode strips it.
     DenyListed,
     /// It reaches further than the mode.
@@ -47,6 +49,7 @@ impl fmt::Display for Absence {
                 let names: Vec<String> = modes.iter().map(Mode::to_string).collect();
                 write!(formatter, "it belongs to {}", names.join(" and "))
             }
+            Absence::VerbInStep => formatter.write_str("a step of a plan ends with `submit_output`"),
             Absence::DenyListed => formatter.write_str("it writes the worktree, which is read-only here"),
             Absence::AboveCeiling => formatter.write_str("it reaches further than this mode may"),
             Absence::NotOnAllowList => formatter.write_str("it changes something this mode does not list"),
@@ -150,6 +153,9 @@ fn standing(spec: &RunSpec, verbs: &Verbs, tool: &'static Descriptor) -> Result<
         .filter(|(_, verbs)| verbs.contains(&tool.name))
         .map(|(mode, _)| *mode)
         .collect();
+    if owners.contains(&spec.mode()) && !spec.verbs().contains(&tool.name) {
+        return Err(Absence::VerbInStep);
+    }
     if !owners.is_empty() && !spec.verbs().contains(&tool.name) {
         return Err(Absence::VerbOf(owners));
     }
