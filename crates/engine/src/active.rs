@@ -49,6 +49,10 @@ impl Active {
             ))
             .hint("name the model it was started with, or send a new message."));
         }
+        // Said as the run begins to be driven: before that nobody listens.
+        if state.requests == 0 {
+            chosen.notices.drain(..).for_each(|notice| inner.notice(notice));
+        }
         if chosen.settings != start.model {
             inner.notice(format!(
                 "this run was started with {} and goes on with it",

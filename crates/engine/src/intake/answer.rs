@@ -2,7 +2,7 @@
 
 use modes::{Ending, conclude};
 use store::{Query, Row, Table};
-use tools::ToolResult;
+use tools::{Then, ToolResult};
 
 use super::message;
 use crate::clock;
@@ -10,6 +10,7 @@ use crate::command::{Address, Done, PersonAnswer};
 use crate::config::RunOptions;
 use crate::fact::{Fact, How};
 use crate::inner::Inner;
+use crate::orchestrate;
 use crate::problem::{Problem, ProblemKind};
 
 /// Answers a permission or a question.
@@ -49,11 +50,27 @@ pub(super) async fn answer(
 
 /// What is driven so that a run goes on: the plan it carries out, or the run itself.
 fn going_on(started: Option<&Row>, run: String) -> Done {
-    let plan = started.and_then(|row| row.body.get("orchestration")).and_then(serde_json::Value::as_str);
-    match plan {
-        Some(orchestration) => Done::Orchestration { orchestration: orchestration.to_owned(), notices: Vec::new() },
+    match started.and_then(plan_of) {
+        Some(orchestration) => Done::Orchestration { orchestration, notices: Vec::new() },
         None => Done::Run { run, notices: Vec::new() },
     }
+}
+
+/// The orchestration a run carries out steps of.
+fn plan_of(run: &Row) -> Option<String> {
+    run.body.get("orchestration").and_then(serde_json::Value::as_str).map(str::to_owned)
+}
+
+async fn carries_on(inner: &Inner, orchestration: Option<&str>) -> Result<bool, Problem> {
+    match orchestration {
+        Some(orchestration) => Ok(!orchestrate::has_ended(inner, orchestration).await?),
+        None => Ok(false),
+    }
+}
+
+fn plan_goes_first(run: &str) -> Problem {
+    Problem::refused(format!("run {run} carries out a plan that has not ended: it goes on first"))
+        .hint(format!("`stance run --resume {run}` without a message, then send yours."))
 }
 
 fn permitted(
@@ -102,7 +119,8 @@ fn answered(inner: &Inner, row: &Row, call: String, text: &str) -> Vec<Fact> {
         Fact::ToolFinished {
             call,
             tool: tool.to_owned(),
-            result: ToolResult::text(format!("The person answered: {text}")),
+            // What stands behind the question was written without the answer.
+            result: ToolResult::text(format!("The person answered: {text}")).then(Then::NextResponse),
             how: How::Answered,
         },
     ]
@@ -116,8 +134,9 @@ pub(super) async fn resume(
     options: RunOptions,
 ) -> Result<Done, Problem> {
     let row = newest_run(inner, id).await?;
-    if let done @ Done::Orchestration { .. } = going_on(Some(&row), row.id.clone()) {
-        return Ok(done);
+    let plan = plan_of(&row);
+    if let (Some(orchestration), None) = (&plan, &text) {
+        return Ok(Done::Orchestration { orchestration: orchestration.clone(), notices: Vec::new() });
     }
     let thread = row.text("thread").unwrap_or_default().to_owned();
     match (row.text("status"), text) {
@@ -125,6 +144,7 @@ pub(super) async fn resume(
         (Some("running"), Some(_)) => Err(Problem::refused(format!("run {} was interrupted: it goes on first", row.id))
             .hint(format!("`stance run --resume {}` without a message, then send yours.", row.id))),
         (Some("waiting"), text) => waiting(inner, row, thread, text, options).await,
+        (_, Some(_)) if carries_on(inner, plan.as_deref()).await? => Err(plan_goes_first(&row.id)),
         (_, Some(text)) => message::send(inner, Address::Thread(thread), text, options).await,
         (_, None) => Err(Problem::usage(format!("run {} has ended", row.id))
             .hint(format!("`stance run --resume {} \"…\"` sends a further message to its thread.", row.id))),
@@ -147,6 +167,7 @@ async fn waiting(
         }
         (Some(waiting), Some(_)) => Err(Problem::refused(format!("a permission waits first: {}", waiting.id))
             .hint("`stance inbox` shows it; `stance inbox approve` or `deny` answers it.")),
+        (None, Some(_)) if plan_of(&row).is_some() => Err(plan_goes_first(&row.id)),
         (None, Some(text)) => {
             stop(inner, &row.id).await?;
             message::send(inner, Address::Thread(thread), text, options).await
