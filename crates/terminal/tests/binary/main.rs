@@ -12,10 +12,12 @@
 
 mod attacks;
 mod attempts;
+mod journal;
 mod kills;
 mod models;
 mod outcomes;
 mod plans;
 mod races;
 mod support;
+mod switching;
 mod walls;

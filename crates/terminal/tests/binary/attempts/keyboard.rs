@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::support::Place;
 
 /// The binary, at work in a terminal.
-pub(super) struct Keyboard {
+pub(crate) struct Keyboard {
     terminal: File,
     child: Child,
     shown: String,
@@ -21,7 +21,7 @@ pub(super) struct Keyboard {
 
 impl Keyboard {
     /// Starts the binary in a terminal of its own.
-    pub(super) fn start(place: &Place, arguments: &[&str]) -> Keyboard {
+    pub(crate) fn start(place: &Place, arguments: &[&str]) -> Keyboard {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -40,7 +40,7 @@ impl Keyboard {
     }
 
     /// Waits until this is shown, after everything waited for before.
-    pub(super) fn until(&mut self, words: &str) -> &mut Keyboard {
+    pub(crate) fn until(&mut self, words: &str) -> &mut Keyboard {
         loop {
             if let Some(found) = self.shown[self.looked..].find(words) {
                 self.looked += found + words.len();
@@ -51,13 +51,13 @@ impl Keyboard {
     }
 
     /// Types a line.
-    pub(super) fn types(&mut self, line: &str) -> &mut Keyboard {
+    pub(crate) fn types(&mut self, line: &str) -> &mut Keyboard {
         self.terminal.write_all(format!("{line}\n").as_bytes()).unwrap();
         self
     }
 
     /// Waits for the end: the exit code and everything that was shown.
-    pub(super) fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         while self.more() {}
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
         (code, self.shown)
