@@ -7,5 +7,6 @@ pub(crate) mod evidence;
 mod fakes;
 mod layout;
 mod places;
+mod plants;
 mod repository;
 mod schemas;

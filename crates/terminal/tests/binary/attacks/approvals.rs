@@ -25,14 +25,23 @@ fn planner(place: &Place) -> String {
 
 /// What a decision could have moved: plans, what waits, spaces with their modes.
 fn standing(place: &Place) -> [Value; 3] {
-    [&["plan", "list", "--json"][..], &["inbox", "--json"], &["space", "list", "--json"]]
-        .map(|line| place.stance(line).report())
+    [
+        &["plan", "list", "--json"][..],
+        &["inbox", "--json"],
+        &["space", "list", "--json"],
+    ]
+    .map(|line| place.stance(line).report())
 }
 
 /// What the journal would hold, had somebody answered. (That a newer text voids the older is no
 /// answer.)
 fn no_decision_is_kept(place: &Place) {
-    for trace in [APPROVED, "\"moved\":\"reject\"", "orchestration_created", "mode_changed"] {
+    for trace in [
+        APPROVED,
+        "\"moved\":\"reject\"",
+        "orchestration_created",
+        "mode_changed",
+    ] {
         assert_eq!(kept(place, trace), Vec::<PathBuf>::new(), "{trace}");
     }
 }
@@ -50,11 +59,17 @@ fn an_answer_to_an_older_text_is_none_at_every_door() {
     let model = planner(&place);
     let (_, first) = place.run(&model, &["--mode", "plan", "plan it"]);
     let listed = place.stance(&["inbox", "--json"]).report();
-    let old = (listed[0]["id"].as_str().unwrap().to_owned(), listed[0]["digest"].as_str().unwrap().to_owned());
+    let old = (
+        listed[0]["id"].as_str().unwrap().to_owned(),
+        listed[0]["digest"].as_str().unwrap().to_owned(),
+    );
     let (_, second) = place.run(&model, &["--resume", first["thread_id"].as_str().unwrap(), "again"]);
     let listed = place.stance(&["inbox", "--json"]).report();
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed:#}");
-    let new = (listed[0]["id"].as_str().unwrap().to_owned(), listed[0]["digest"].as_str().unwrap().to_owned());
+    let new = (
+        listed[0]["id"].as_str().unwrap().to_owned(),
+        listed[0]["digest"].as_str().unwrap().to_owned(),
+    );
     assert_ne!(old.1, new.1);
     let plan = first["plan"]["id"].as_str().unwrap().to_owned();
     let before = standing(&place);
@@ -71,7 +86,11 @@ fn an_answer_to_an_older_text_is_none_at_every_door() {
         (vec!["plan", "reject"], plan.clone(), 2),
         (vec!["plan", "run"], plan, 1),
         (vec!["inbox", "approve"], format!("{}@{}", new.0, old.1), 1),
-        (vec!["inbox", "approve"], format!("{}@{}", old.0, old.1), if old.0 == new.0 { 1 } else { 2 }),
+        (
+            vec!["inbox", "approve"],
+            format!("{}@{}", old.0, old.1),
+            if old.0 == new.0 { 1 } else { 2 },
+        ),
         (vec!["inbox", "approve"], format!("{}@", new.0), 1),
         (vec!["inbox", "approve"], new.0.clone(), 2),
         (vec!["inbox", "deny"], format!("{}@{}", new.0, old.1), 1),
@@ -93,8 +112,18 @@ fn waiting(place: &Place) -> Vec<String> {
     let model = planner(place);
     let (_, report) = place.run(&model, &["--mode", "plan", "plan it"]);
     let listed = place.stance(&["inbox", "--json"]).report();
-    let pending = format!("{}@{}", listed[0]["id"].as_str().unwrap(), listed[0]["digest"].as_str().unwrap());
-    let acts = ["plan approve {P}", "inbox approve {I}", "mode agent", "run --model {M} hello", "plan comment {N} yes"];
+    let pending = format!(
+        "{}@{}",
+        listed[0]["id"].as_str().unwrap(),
+        listed[0]["digest"].as_str().unwrap()
+    );
+    let acts = [
+        "plan approve {P}",
+        "inbox approve {I}",
+        "mode agent",
+        "run --model {M} hello",
+        "plan comment {N} yes",
+    ];
     let named = |act: &str| {
         act.replace("{P}", &plan_at_digest(&report))
             .replace("{N}", report["plan"]["id"].as_str().unwrap())
@@ -113,6 +142,8 @@ fn an_agent_answers_nothing_for_the_person_from_inside() {
     let binary = env!("CARGO_BIN_EXE_stance");
     let copy = place.repo().join("own-copy");
     fs::copy(binary, &copy).unwrap();
+    // Large, and nothing that must be kept with the checkout.
+    place.write(".gitignore", "/own-copy\n/s\n");
     let ways = [
         "stance {A}",
         "{B} {A}",
@@ -130,8 +161,9 @@ fn an_agent_answers_nothing_for_the_person_from_inside() {
          os.execv('./own-copy', ['s'] + '{A}'.split())\"",
     ];
     let mut made: Vec<(&str, Value)> = Vec::new();
-    for act in &acts {
-        for way in ways {
+    for (number, act) in acts.iter().enumerate() {
+        // Every way to approve; the other acts by those that differ most.
+        for way in ways.into_iter().take(if number == 0 { ways.len() } else { 5 }) {
             let line = way.replace("{A}", act).replace("{B}", binary).replace("{H}", &home);
             made.push(("execute_command", json!({"command": format!("{line} && echo DECIDED")})));
         }
@@ -146,7 +178,10 @@ fn an_agent_answers_nothing_for_the_person_from_inside() {
         let line = line.replace("{H}", &home);
         made.push(("execute_command", json!({"command": format!("{line} && echo DECIDED")})));
     }
-    made.push(("write_to_file", json!({"path": format!("{home}/settings.toml"), "content": "x"})));
+    made.push((
+        "write_to_file",
+        json!({"path": format!("{home}/settings.toml"), "content": "x"}),
+    ));
     made.push(("read_file", json!({"path": format!("{home}/settings.toml")})));
     let model = place.script("forges", &turns(&[calls(&made), says("done")]));
     let before = standing(&place);
@@ -157,14 +192,32 @@ fn an_agent_answers_nothing_for_the_person_from_inside() {
     assert_eq!(told.len(), made.len());
     for (told, (_, arguments)) in told.iter().zip(&made) {
         assert!(told.error, "{arguments}: {told:?}");
-        assert!(!told.text.contains("DECIDED") && !told.text.contains("SQLite format"), "{arguments}: {told:?}");
+        assert!(
+            !told.text.contains("DECIDED") && !told.text.contains("SQLite format"),
+            "{arguments}: {told:?}"
+        );
     }
-    let refused = told.iter().filter(|told| told.text.contains("A run is never an operator")).count();
-    assert!(refused >= acts.len() * 7, "{refused} of {} refused for what they are", made.len());
-    assert_eq!(fs::read_to_string(place.stance_home().join("settings.toml")).unwrap(), settings);
+    let refused = told
+        .iter()
+        .filter(|told| told.text.contains("A run is never an operator"))
+        .count();
+    assert!(
+        refused >= acts.len() * 2 + 8,
+        "{refused} of {} refused for what they are",
+        made.len()
+    );
+    assert_eq!(
+        fs::read_to_string(place.stance_home().join("settings.toml")).unwrap(),
+        settings
+    );
     let after = standing(&place);
     assert_eq!((&after[0], &after[1]), (&before[0], &before[1]));
-    let planned = after[2].as_array().unwrap().iter().find(|row| row["id"] == space.as_str()).unwrap();
+    let planned = after[2]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["id"] == space.as_str())
+        .unwrap();
     assert_eq!(planned["mode"], before[2][0]["mode"]);
     no_decision_is_kept(&place);
 }

@@ -10,7 +10,10 @@ fn arguments_with_two_meanings_have_none() {
     let place = Place::new();
     place.settings("[limits]\nmistakes = \"off\"\n");
     let deep = format!("{{\"command\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    let long = format!("{{\"command\": \"touch ran\", \"cwd\": \"{}\"}}", "a".repeat(5 * 1024 * 1024));
+    let long = format!(
+        "{{\"command\": \"touch ran\", \"cwd\": \"{}\"}}",
+        "a".repeat(5 * 1024 * 1024)
+    );
     let texts = [
         r#"{"command": "ls", "command": "touch ran"}"#,
         r#"{"command": "touch ran", "command": "ls"}"#,
@@ -31,7 +34,7 @@ fn arguments_with_two_meanings_have_none() {
         r#"{"command": "touch ran"},"#,
         r#"[{"command": "touch ran"}]"#,
         r#""touch ran""#,
-        r#"{'command': 'touch ran'}"#,
+        r"{'command': 'touch ran'}",
         r#"{"command": "touch ran",}"#,
         r#"{"command": "touch ran" /* , "x": 1 */}"#,
         r#"{"command": "touch ran", "cwd": {"a": 1, "a": 2}}"#,
@@ -86,6 +89,12 @@ fn equal_arguments_have_one_digest_and_names_that_only_look_equal_two() {
     assert_eq!(digests[0], digests[1]);
     assert_ne!(digests[2], digests[3]);
     let told = told(&events);
-    assert!(told[0].text.contains("# Sample") && told[0].text == told[1].text, "{told:?}");
-    assert!(told[2].text.contains("composed") && told[3].text.contains("in two parts"), "{told:?}");
+    assert!(
+        told[0].text.contains("# Sample") && told[0].text == told[1].text,
+        "{told:?}"
+    );
+    assert!(
+        told[2].text.contains("composed") && told[3].text.contains("in two parts"),
+        "{told:?}"
+    );
 }

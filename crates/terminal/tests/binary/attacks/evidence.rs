@@ -98,7 +98,11 @@ impl Canaries {
         let folder = place.home().join(".cargo/bin");
         fs::create_dir_all(&folder).unwrap();
         let watch = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC).unwrap();
-        Canaries { folder, watch, names: BTreeMap::new() }
+        Canaries {
+            folder,
+            watch,
+            names: BTreeMap::new(),
+        }
     }
 
     /// Makes one; returns its path.
@@ -145,5 +149,9 @@ pub(crate) fn person(place: &Place, arguments: &[&str]) -> Output {
 /// The lines of the world that are about the records of the repository.
 pub(crate) fn records(place: &Place) -> Vec<String> {
     let git = place.repo().join(".git").display().to_string();
-    place.world().into_iter().filter(|line| line.starts_with(&git)).collect()
+    place
+        .world()
+        .into_iter()
+        .filter(|line| line.starts_with(&git))
+        .collect()
 }

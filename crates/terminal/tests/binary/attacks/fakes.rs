@@ -18,7 +18,11 @@ fn programs_of_ours_are_never_taken_from_path() {
     for name in ["git", "bwrap", "bash", "sh", "cat", "env", "stance"] {
         let program = canaries.program(&format!("fake-{name}"));
         let trace = place.outside().join(name);
-        fs::write(&program, format!("#!/bin/bash\n/usr/bin/touch {}\nexit 1\n", trace.display())).unwrap();
+        fs::write(
+            &program,
+            format!("#!/bin/bash\n/usr/bin/touch {}\nexit 1\n", trace.display()),
+        )
+        .unwrap();
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink(program, bin.join(name)).unwrap();
     }
@@ -29,7 +33,10 @@ fn programs_of_ours_are_never_taken_from_path() {
         &turns(&[
             calls(&[
                 ("git_read", json!({"op": "status"})),
-                ("execute_command", json!({"command": "cat README.md; git log --oneline; env | grep ^PATH="})),
+                (
+                    "execute_command",
+                    json!({"command": "cat README.md; git log --oneline; env | grep ^PATH="}),
+                ),
                 ("write_to_file", json!({"path": "new.txt", "content": "x\n"})),
                 ("git_write", json!({"op": "stage", "paths": ["new.txt"]})),
                 ("git_write", json!({"op": "commit", "message": "More"})),
@@ -46,7 +53,11 @@ fn programs_of_ours_are_never_taken_from_path() {
     assert_eq!(code, 0, "{report:#}");
     let told = told(&events);
     assert!(told.iter().all(|told| !told.error), "{told:#?}");
-    assert!(told[1].text.contains("# Sample") && told[1].text.contains(" start"), "{:?}", told[1]);
+    assert!(
+        told[1].text.contains("# Sample") && told[1].text.contains(" start"),
+        "{:?}",
+        told[1]
+    );
     assert!(!told[1].text.contains(&bin.display().to_string()), "{:?}", told[1]);
 
     for name in ["git", "bwrap", "bash"] {
@@ -65,7 +76,9 @@ fn programs_of_ours_are_never_taken_from_path() {
 #[test]
 fn doctor_is_silent_about_programs_that_are_the_same() {
     let mut place = Place::new();
-    place.variables.push(("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()));
+    place
+        .variables
+        .push(("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()));
     let said = place.stance(&["doctor"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(!said.out.contains("PATH finds"), "{}", said.err);

@@ -88,7 +88,10 @@ fn evil(folder: &Path, canary: &str) {
         ("HEAD", "ref: refs/heads/main\n".to_owned()),
         ("refs/x", String::new()),
         ("objects/x", String::new()),
-        ("config", format!("[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {canary}\n")),
+        (
+            "config",
+            format!("[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {canary}\n"),
+        ),
     ] {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -106,8 +109,15 @@ fn script(place: &Place, canary: &str, git_dir: &Path, common_dir: &Path) -> (St
         .iter()
         .chain(&NEW)
         .map(|line| ("execute_command", json!({"command": named(line)})))
-        .chain(FILES.iter().map(|path| ("write_to_file", json!({"path": path, "content": "evil\n"}))))
-        .chain([("git_read", json!({"op": "status"})), ("git_read", json!({"op": "diff"}))])
+        .chain(
+            FILES
+                .iter()
+                .map(|path| ("write_to_file", json!({"path": path, "content": "evil\n"}))),
+        )
+        .chain([
+            ("git_read", json!({"op": "status"})),
+            ("git_read", json!({"op": "diff"})),
+        ])
         .collect();
     let count = made.len();
     (place.script("plants", &turns(&[calls(&made), says("done")])), count)
@@ -188,13 +198,25 @@ fn a_run_in_a_linked_worktree_plants_nothing_in_either() {
     let pointer = fs::read_to_string(linked.join(".git")).unwrap();
     let before = place.world();
     let output = place
-        .command(&["run", "--stream-json", "--model", &model, "--mode", "agent", "--yolo", "plant it"])
+        .command(&[
+            "run",
+            "--stream-json",
+            "--model",
+            &model,
+            "--mode",
+            "agent",
+            "--yolo",
+            "plant it",
+        ])
         .current_dir(&linked)
         .output()
         .unwrap();
     assert_eq!(place.world(), before, "the checkout beside is nothing of this run");
-    let mut events: Vec<Value> =
-        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut events: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     events.pop();
     nothing_was_planted(&events, count);
     assert_eq!(fs::read_to_string(linked.join(".git")).unwrap(), pointer);
@@ -216,16 +238,34 @@ fn a_checkout_where_the_walls_cannot_be_proved_runs_nothing() {
     let trace = inside.join("ran");
     let model = place.script(
         "unproved",
-        &turns(&[calls(&[("execute_command", json!({"command": "touch ran; ls"}))]), says("done")]),
+        &turns(&[
+            calls(&[("execute_command", json!({"command": "touch ran; ls"}))]),
+            says("done"),
+        ]),
     );
     let output = place
-        .command(&["run", "--stream-json", "--model", &model, "--mode", "agent", "--yolo", "work"])
+        .command(&[
+            "run",
+            "--stream-json",
+            "--model",
+            &model,
+            "--mode",
+            "agent",
+            "--yolo",
+            "work",
+        ])
         .current_dir(&inside)
         .output()
         .unwrap();
-    let events: Vec<Value> =
-        String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let told = told(&events);
-    assert!(told[0].error && told[0].text.contains("boundary not proven"), "{told:?}");
+    assert!(
+        told[0].error && told[0].text.contains("boundary not proven"),
+        "{told:?}"
+    );
     assert!(!trace.exists());
 }

@@ -31,7 +31,10 @@ fn nothing_outside_is_shown_by_any_tool_and_any_spelling() {
     place.variables.push(("ATTACK_SECRET".to_owned(), SECRET.to_owned()));
     let first = place.script("first", &turns(&[says("hello")]));
     place.run(&first, &["--mode", "plan", "begin"]);
-    let database = files(&place.stance_home()).into_iter().find(|file| file.ends_with("journal.db")).unwrap();
+    let database = files(&place.stance_home())
+        .into_iter()
+        .find(|file| file.ends_with("journal.db"))
+        .unwrap();
     let key = files(&place.stance_home().join("keys")).remove(0);
     for folder in ["home/.ssh", "home/.aws", "other-home"] {
         let folder = place.home().with_file_name("").join(folder);
@@ -71,7 +74,18 @@ fn nothing_outside_is_shown_by_any_tool_and_any_spelling() {
         paths.push(format!("{folder}/{}", target.file_name().unwrap().to_str().unwrap()));
         paths.push(folder);
     }
-    paths.extend(["~/.ssh/secret", "~/.aws/secret", "~", "..", "/", "/proc/self", "/proc/self/fd"].map(str::to_owned));
+    paths.extend(
+        [
+            "~/.ssh/secret",
+            "~/.aws/secret",
+            "~",
+            "..",
+            "/",
+            "/proc/self",
+            "/proc/self/fd",
+        ]
+        .map(str::to_owned),
+    );
     paths.push(format!("{}/../outside/secret", place.repo().display()));
     let mut made: Vec<(&str, Value)> = Vec::new();
     for path in &paths {
@@ -92,8 +106,15 @@ fn nothing_outside_is_shown_by_any_tool_and_any_spelling() {
     assert_eq!(told.len(), made.len());
     let (walks, asked) = (told.len() - 2, &made[..made.len() - 2]);
     for (told, (tool, arguments)) in told.iter().zip(asked) {
-        assert_eq!((told.error, told.how.as_str()), (true, "refused"), "{tool} {arguments}: {told:?}");
-        assert!(!told.text.contains("SQLite format") && !told.text.contains("root:x"), "{told:?}");
+        assert_eq!(
+            (told.error, told.how.as_str()),
+            (true, "refused"),
+            "{tool} {arguments}: {told:?}"
+        );
+        assert!(
+            !told.text.contains("SQLite format") && !told.text.contains("root:x"),
+            "{told:?}"
+        );
     }
     for walk in &told[walks..] {
         assert!(!walk.error && !walk.text.contains("other-home/"), "{walk:?}");
@@ -150,12 +171,22 @@ fn a_folder_that_changes_places_with_a_link_never_leads_outside() {
             0 => ("read_file".to_owned(), json!({"path": "d/secret"})),
             1 => ("search_files".to_owned(), json!({"path": "d", "regex": "i"})),
             2 => ("list_files".to_owned(), json!({"path": "d"})),
-            _ => ("write_to_file".to_owned(), json!({"path": format!("d/new-{number}/x"), "content": "inside\n"})),
+            _ => (
+                "write_to_file".to_owned(),
+                json!({"path": format!("d/new-{number}/x"), "content": "inside\n"}),
+            ),
         })
         .collect();
     let batches: Vec<Value> = made
         .chunks(20)
-        .map(|batch| calls(&batch.iter().map(|(tool, arguments)| (tool.as_str(), arguments.clone())).collect::<Vec<_>>()))
+        .map(|batch| {
+            calls(
+                &batch
+                    .iter()
+                    .map(|(tool, arguments)| (tool.as_str(), arguments.clone()))
+                    .collect::<Vec<_>>(),
+            )
+        })
         .collect();
     let model = place.script("races", &turns(&[&batches[..], &[says("done")]].concat()));
     let (stop, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));

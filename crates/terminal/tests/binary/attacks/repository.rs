@@ -8,6 +8,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::evidence::{Canaries, person, records, shows_nothing_of, told};
+use super::plants::{a_person_would_run_them, plant_programs};
 use crate::support::{Place, calls, says, turns};
 
 const SECRET: &str = "bytes-of-somebody-else";
@@ -34,141 +35,6 @@ fn questions() -> Vec<(&'static str, Value)> {
     .collect()
 }
 
-/// What a person's git would run here, each its own program.
-fn plant_programs(place: &Place, canaries: &mut Canaries) {
-    plant_repositories(place, canaries);
-    place.write("src/util.py", "def add(a, b):\n    return b + a\n");
-    place.git(&["add", "src"]);
-    place.git(&["commit", "-q", "-m", "turn round"]);
-    sign_head(place);
-    let lost = place.git(&["rev-parse", "HEAD~1:src/util.py"]);
-    let (folder, name) = lost.trim().split_at(2);
-    fs::remove_file(place.repo().join(".git/objects").join(folder).join(name)).unwrap();
-
-    let mut config = String::new();
-    for (section, key) in [
-        ("filter \"evil\"", "clean"),
-        ("filter \"evil\"", "smudge"),
-        ("core", "fsmonitor"),
-        ("core", "pager"),
-        ("core", "editor"),
-        ("core", "sshCommand"),
-        ("core", "gitProxy"),
-        ("core", "askPass"),
-        ("core", "alternateRefsCommand"),
-        ("sequence", "editor"),
-        ("diff", "external"),
-        ("diff \"evil\"", "command"),
-        ("diff \"evil\"", "textconv"),
-        ("merge \"evil\"", "driver"),
-        ("gpg", "program"),
-        ("gpg \"ssh\"", "program"),
-        ("pager", "status"),
-        ("pager", "log"),
-        ("interactive", "diffFilter"),
-        ("credential", "helper"),
-        ("uploadpack", "packObjectsHook"),
-        ("trailer \"evil\"", "command"),
-        ("remote \"origin\"", "uploadpack"),
-    ] {
-        let name = format!("{section}.{key}").replace([' ', '"'], "-");
-        let _ = writeln!(config, "[{section}]\n\t{key} = {}", canaries.program(&name));
-    }
-    for alias in ["status", "log", "diff", "show", "blame"] {
-        let _ = writeln!(config, "[alias]\n\t{alias} = !{}", canaries.program(&format!("alias-{alias}")));
-    }
-    for hook in
-        ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction"]
-    {
-        canaries.program(&format!("hooks/{hook}"));
-        let program = canaries.program(&format!("plain-{hook}"));
-        fs::create_dir_all(place.repo().join(".git/hooks")).unwrap();
-        std::os::unix::fs::symlink(program, place.repo().join(".git/hooks").join(hook)).unwrap();
-    }
-    let hooks = place.home().join(".cargo/bin/hooks");
-    let _ = writeln!(config, "[core]\n\thooksPath = {}", hooks.display());
-    config.push_str("[log]\n\tshowSignature = true\n[commit]\n\tgpgSign = true\n[user]\n\tsigningKey = x\n");
-    config.push_str("[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tpartialClone = origin\n");
-    config.push_str("[remote \"origin\"]\n\turl = ssh://nowhere.invalid/x\n\tpromisor = true\n");
-    let file = place.repo().join(".git/config");
-    let before = fs::read_to_string(&file).unwrap();
-    fs::write(&file, before + &config).unwrap();
-    let attributes = "*.py filter=evil diff=evil merge=evil\n";
-    place.write(".git/info/attributes", attributes);
-    place.write(".gitattributes", attributes);
-    // The times differ, the content does not: whoever wants to know must filter it.
-    fs::remove_file(place.repo().join("src/util.py")).unwrap();
-    place.write("src/util.py", "def add(a, b):\n    return b + a\n");
-    place.write("src/app.js", "const x = 2;\n");
-}
-
-/// A submodule and a stray repository with programs of their own, and a bare repository committed as
-/// ordinary files.
-fn plant_repositories(place: &Place, canaries: &mut Canaries) {
-    for name in ["module", "stray"] {
-        fs::create_dir(place.repo().join(name)).unwrap();
-        place.write(&format!("{name}/inner.txt"), "inner\n");
-        place.write(&format!("{name}/.gitattributes"), "* filter=evil\n");
-        place.git(&["-C", name, "init", "-q", "-b", "main"]);
-        place.git(&["-C", name, "add", "."]);
-        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
-        place.git(&[&["-C", name][..], &who, &["commit", "-q", "-m", "inner"]].concat());
-        let clean = canaries.program(&format!("{name}-filter"));
-        place.git(&["-C", name, "config", "filter.evil.clean", &clean]);
-        let monitor = canaries.program(&format!("{name}-fsmonitor"));
-        place.git(&["-C", name, "config", "core.fsmonitor", &monitor]);
-    }
-    place.git(&["add", "module"]);
-    let monitor = canaries.program("bare-fsmonitor");
-    place.write("src/bare/HEAD", "ref: refs/heads/main\n");
-    place.write("src/bare/objects/info/x", "");
-    place.write("src/bare/refs/x", "");
-    place.write("src/bare/config", &format!("[core]\nbare = false\nworktree = ..\nfsmonitor = {monitor}\n"));
-    place.git(&["add", "src/bare"]);
-    place.git(&["commit", "-q", "-m", "repositories within"]);
-    place.write("module/inner.txt", "dirty\n");
-}
-
-/// Gives the newest commit a signature that somebody would have to check.
-fn sign_head(place: &Place) {
-    let commit = place.git(&["cat-file", "commit", "HEAD"]);
-    let (headers, message) = commit.split_once("\n\n").unwrap();
-    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----";
-    place.write(".git/signed", &format!("{headers}\n{signature}\n\n{message}"));
-    let id = place.git(&["hash-object", "-t", "commit", "-w", ".git/signed"]);
-    place.git(&["update-ref", "refs/heads/main", id.trim()]);
-    fs::remove_file(place.repo().join(".git/signed")).unwrap();
-}
-
-/// The plants are real: a person who does the usual things runs them.
-fn a_person_would_run_them(place: &Place, canaries: &Canaries) {
-    for line in [
-        &["status"][..],
-        &["diff"],
-        &["diff", "--no-ext-diff"],
-        &["log", "-p"],
-        &["show", "HEAD~1:src/util.py"],
-        &["show", "HEAD"],
-        &["add", "src"],
-        &["-c", "commit.gpgSign=false", "commit", "-q", "-m", "x"],
-    ] {
-        person(place, line);
-    }
-    let opened = canaries.opened();
-    for name in [
-        "filter--evil-.clean",
-        "core.fsmonitor",
-        "core.sshCommand",
-        "diff.external",
-        "diff--evil-.textconv",
-        "gpg.program",
-        "module-filter",
-        "hooks/pre-commit",
-    ] {
-        assert!(opened.contains(name), "the plant {name} is dead: {opened:?}");
-    }
-}
-
 fn nobody_passes_on_what_git_says(words: &str) {
     for raw in ["fatal:", "error:", "warning:", "hint:"] {
         assert!(!words.contains(raw), "{words}");
@@ -182,7 +48,10 @@ fn reading_a_hostile_repository_runs_nothing_and_changes_nothing() {
     plant_programs(&place, &mut canaries);
     place.settings("[limits]\nmistakes = \"off\"\n");
     let mut asked = questions();
-    asked.push(("git_read", json!({"op": "show", "revision": "HEAD~1", "path": "src/util.py"})));
+    asked.push((
+        "git_read",
+        json!({"op": "show", "revision": "HEAD~1", "path": "src/util.py"}),
+    ));
     asked.push(("list_files", json!({"path": ".", "recursive": true})));
     asked.push(("search_files", json!({"path": ".", "regex": "return"})));
     let model = place.script("reads", &turns(&[calls(&asked), says("seen")]));
@@ -199,7 +68,12 @@ fn reading_a_hostile_repository_runs_nothing_and_changes_nothing() {
         nobody_passes_on_what_git_says(&told.text);
     }
     let find = |op: &str| &told[asked.iter().position(|(_, asked)| asked["op"] == op).unwrap()];
-    assert_eq!(find("status").text, "## main\n M src/app.js\n?? .gitattributes\n?? stray/\n", "{:?}", find("status"));
+    assert_eq!(
+        find("status").text,
+        "## main\n M src/app.js\n?? .gitattributes\n?? stray/\n",
+        "{:?}",
+        find("status")
+    );
     assert!(find("log").text.contains("turn round"), "{:?}", find("log"));
     assert!(find("diff").text.contains("+const x = 2;"), "{:?}", find("diff"));
     let shown = told.iter().find(|told| told.text.contains("return b + a")).unwrap();
@@ -208,7 +82,10 @@ fn reading_a_hostile_repository_runs_nothing_and_changes_nothing() {
     for (told, (_, arguments)) in told.iter().zip(&asked) {
         if arguments["revision"] == "HEAD~1" || arguments["op"] == "blame" {
             assert!(told.error, "{told:?}");
-            assert_eq!(told.text, "git_read: an object is missing from this repository; nothing was fetched.");
+            assert_eq!(
+                told.text,
+                "git_read: an object is missing from this repository; nothing was fetched."
+            );
         }
     }
     a_person_would_run_them(&place, &canaries);
@@ -226,18 +103,34 @@ fn writing_a_hostile_repository_runs_nothing() {
             calls(&questions()),
             calls(&[("git_write", json!({"op": "stage", "paths": ["src/app.js"]}))]),
             calls(&[("git_write", json!({"op": "commit", "message": "Count to two"}))]),
-            calls(&[("read_file", json!({"path": "src/app.js"})), ("read_file", json!({"path": "src/util.py"}))]),
-            calls(&[("write_to_file", json!({"path": "src/app.js", "content": "const x = 3;\n"}))]),
-            calls(&[("git_write", json!({"op": "commit", "message": "Count to three", "paths": ["src/app.js"]}))]),
+            calls(&[
+                ("read_file", json!({"path": "src/app.js"})),
+                ("read_file", json!({"path": "src/util.py"})),
+            ]),
+            calls(&[(
+                "write_to_file",
+                json!({"path": "src/app.js", "content": "const x = 3;\n"}),
+            )]),
+            calls(&[(
+                "git_write",
+                json!({"op": "commit", "message": "Count to three", "paths": ["src/app.js"]}),
+            )]),
             calls(&[("write_to_file", json!({"path": "src/util.py", "content": "pass\n"}))]),
             calls(&[("git_write", json!({"op": "stage", "paths": ["src/util.py"]}))]),
-            calls(&[("git_write", json!({"op": "commit", "message": "Forge\n\nStance-Plan: p_1"}))]),
+            calls(&[(
+                "git_write",
+                json!({"op": "commit", "message": "Forge\n\nStance-Plan: p_1"}),
+            )]),
             calls(&questions()),
             says("done"),
         ]),
     );
     let settled = |place: &Place| -> Vec<String> {
-        let about = |line: &String| [".git/config ", ".git/hooks", ".git/info"].iter().any(|part| line.contains(part));
+        let about = |line: &String| {
+            [".git/config ", ".git/hooks", ".git/info"]
+                .iter()
+                .any(|part| line.contains(part))
+        };
         records(place).into_iter().filter(about).collect()
     };
     let before = settled(&place);
@@ -251,12 +144,18 @@ fn writing_a_hostile_repository_runs_nothing() {
     let raw = |arguments: &[&str]| person(&place, &[&["-c", "core.fsmonitor=false"], arguments].concat());
     let head = raw(&["cat-file", "commit", "HEAD"]);
     let head = String::from_utf8(head.stdout).unwrap();
-    assert!(head.contains("\n\nCount to three") && !head.contains("gpgsig"), "{head}");
+    assert!(
+        head.contains("\n\nCount to three") && !head.contains("gpgsig"),
+        "{head}"
+    );
     let blob = raw(&["cat-file", "blob", "HEAD:src/app.js"]);
     assert_eq!(String::from_utf8(blob.stdout).unwrap(), "const x = 3;\n");
     let filtered = told.iter().find(|told| told.text.contains("which is not run")).unwrap();
     assert!(filtered.error && filtered.text.contains("src/util.py"), "{filtered:?}");
-    let forged = told.iter().find(|told| told.text.contains("is set by Stance alone")).unwrap();
+    let forged = told
+        .iter()
+        .find(|told| told.text.contains("is set by Stance alone"))
+        .unwrap();
     assert!(forged.error, "{forged:?}");
     for told in &told {
         nobody_passes_on_what_git_says(&told.text);
@@ -273,7 +172,10 @@ fn keys_and_files_that_lead_outside_show_no_byte_of_it() {
     place.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
     place.git(&["config", "blame.ignoreRevsFile", &secret.to_string()]);
     let blame = person(&place, &["blame", "README.md"]);
-    assert!(String::from_utf8_lossy(&blame.stderr).contains(SECRET), "a person's git shows it: {blame:?}");
+    assert!(
+        String::from_utf8_lossy(&blame.stderr).contains(SECRET),
+        "a person's git shows it: {blame:?}"
+    );
 
     let file = place.repo().join(".git/config");
     let mut config = fs::read_to_string(&file).unwrap();
@@ -303,20 +205,35 @@ fn keys_and_files_that_lead_outside_show_no_byte_of_it() {
     place.write("src/util.py", "changed\n");
     let mut asked = questions();
     asked.retain(|(_, arguments)| arguments["from"] != "HEAD~1");
-    for (key, value) in [("revision", "--output=f"), ("revision", "--contents=/etc/passwd"), ("from", "-O/etc/passwd")]
-    {
+    for (key, value) in [
+        ("revision", "--output=f"),
+        ("revision", "--contents=/etc/passwd"),
+        ("from", "-O/etc/passwd"),
+    ] {
         asked.push(("git_read", json!({"op": "log", key: value})));
     }
-    asked.push(("git_read", json!({"op": "diff", "from": "--no-index", "to": "/etc/passwd"})));
+    asked.push((
+        "git_read",
+        json!({"op": "diff", "from": "--no-index", "to": "/etc/passwd"}),
+    ));
     asked.push(("git_read", json!({"op": "diff", "from": "--output=f"})));
-    asked.push(("git_read", json!({"op": "merge_base", "revision": "--output=f", "other": "--all"})));
+    asked.push((
+        "git_read",
+        json!({"op": "merge_base", "revision": "--output=f", "other": "--all"}),
+    ));
     asked.push(("git_read", json!({"op": "show", "revision": "leak"})));
     asked.push(("git_read", json!({"op": "show", "revision": "--output=f"})));
-    asked.push(("git_read", json!({"op": "show", "revision": "HEAD", "path": "../outside/secret"})));
+    asked.push((
+        "git_read",
+        json!({"op": "show", "revision": "HEAD", "path": "../outside/secret"}),
+    ));
     asked.push(("git_read", json!({"op": "blame", "path": "--contents=/etc/passwd"})));
     asked.push(("git_read", json!({"op": "blame", "path": "src/leak.txt"})));
     asked.push(("git_read", json!({"op": "log", "paths": [":(attr:evil)src"]})));
-    asked.push(("git_read", json!({"op": "diff", "paths": [place.outside().join("secret")]})));
+    asked.push((
+        "git_read",
+        json!({"op": "diff", "paths": [place.outside().join("secret")]}),
+    ));
     let model = place.script("leads-out", &turns(&[calls(&asked), says("seen")]));
     let before = place.world();
     let (_, events, _) = place.stream(&model, &["--mode", "plan", "look round"]);
@@ -324,7 +241,11 @@ fn keys_and_files_that_lead_outside_show_no_byte_of_it() {
     shows_nothing_of(&place, &events, SECRET);
     let told = told(&events);
     assert_eq!(told.len(), asked.len());
-    assert!(told[0].text.contains(" M src/util.py"), "it is the worktree that was asked about: {:?}", told[0]);
+    assert!(
+        told[0].text.contains(" M src/util.py"),
+        "it is the worktree that was asked about: {:?}",
+        told[0]
+    );
     for (told, (_, arguments)) in told.iter().zip(&asked) {
         nobody_passes_on_what_git_says(&told.text);
         let words = arguments.to_string();

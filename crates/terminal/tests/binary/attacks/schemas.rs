@@ -43,27 +43,42 @@ fn a_schema_of_another_document_is_refused_by_the_step_that_has_it() {
         schemas.push(json!({"$dynamicRef": target}));
         schemas.push(json!({"allOf": [{"$id": target, "$ref": "#/x"}]}));
     }
-    let submitted: Vec<_> = schemas.iter().map(|schema| calls(&[("submit_plan", plan(schema))])).collect();
+    let submitted: Vec<_> = schemas
+        .iter()
+        .map(|schema| calls(&[("submit_plan", plan(schema))]))
+        .collect();
     let model = place.script("schemas", &turns(&[&submitted[..], &[says("no plan")]].concat()));
     let before = place.world();
     let (_, events, report) = place.stream(&model, &["--mode", "plan", "plan it"]);
     assert_eq!(place.world(), before);
-    assert_eq!(canary.accept().map(drop).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
+    assert_eq!(
+        canary.accept().map(drop).map_err(|error| error.kind()),
+        Err(ErrorKind::WouldBlock)
+    );
     shows_nothing_of(&place, &events, SECRET.trim_matches('"'));
     assert_eq!(report["plan"], Value::Null);
     let told = told(&events);
     assert_eq!(told.len(), schemas.len());
     for (told, schema) in told.iter().zip(&schemas) {
         assert!(told.error, "{schema}: {told:?}");
-        assert!(told.text.contains("reads") && told.text.contains("output_schema"), "{schema}: {told:?}");
+        assert!(
+            told.text.contains("reads") && told.text.contains("output_schema"),
+            "{schema}: {told:?}"
+        );
     }
 }
 
 #[test]
 fn a_schema_that_stays_within_itself_is_taken() {
     let place = Place::new();
-    let schema = json!({"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "integer"}}});
+    let schema =
+        json!({"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "integer"}}});
     let model = place.script("closed", &turns(&[calls(&[("submit_plan", plan(&schema))])]));
     let (code, events, report) = place.stream(&model, &["--mode", "plan", "plan it"]);
-    assert_eq!((code, report["plan"]["status"].as_str()), (0, Some("proposed")), "{:?}", told(&events));
+    assert_eq!(
+        (code, report["plan"]["status"].as_str()),
+        (0, Some("proposed")),
+        "{:?}",
+        told(&events)
+    );
 }
