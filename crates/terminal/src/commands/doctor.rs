@@ -148,7 +148,10 @@ fn programs(walls: &Walls, search_path: &[PathBuf]) -> Vec<ProgramFinding> {
     walls
         .programs()
         .map(|(name, used)| {
-            let found = search_path.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+            let found = search_path
+                .iter()
+                .map(|folder| folder.join(name))
+                .find(|path| path.is_file());
             ProgramFinding {
                 name,
                 used: shown(used.to_owned()),
@@ -242,7 +245,10 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
         if let Some(found) = &program.found_by_path {
             printer.line(
                 Mark::Refused,
-                &format!("PATH finds {} at {found}, which is not run: {} is", program.name, program.used),
+                &format!(
+                    "PATH finds {} at {found}, which is not run: {} is",
+                    program.name, program.used
+                ),
             );
         }
     }
