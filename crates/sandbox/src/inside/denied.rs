@@ -34,6 +34,14 @@ struct Denied {
     when: When,
 }
 
+const fn set_id(name: &'static str, number: c_long, mode: u8) -> Denied {
+    Denied {
+        name,
+        number,
+        when: When::Bits(mode, SET_ID),
+    }
+}
+
 const fn always(name: &'static str, number: c_long) -> Denied {
     Denied {
         name,
@@ -48,8 +56,12 @@ const CLONE_NAMESPACES: u32 = 0x7e02_0000;
 const UNSHARE_NAMESPACES: u32 = CLONE_NAMESPACES | 0x80;
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
+/// The bits that let a program act as its file's owner or group. What is made in the worktree belongs
+/// to the person on the host: with one of them anybody there could become that person.
+const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
 /// Newer than the C library's list.
 const OPEN_TREE_ATTR: c_long = 467;
+const FCHMODAT2: c_long = 452;
 
 const DENIED: &[Denied] = &[
     always("mount", libc::SYS_mount),
@@ -131,6 +143,36 @@ const DENIED: &[Denied] = &[
     },
 ];
 
+/// Calls with a file's mode among their arguments.
+const SETTING_ID: &[Denied] = &[
+    set_id("fchmod to another identity", libc::SYS_fchmod, 1),
+    set_id("fchmodat to another identity", libc::SYS_fchmodat, 2),
+    set_id("fchmodat2 to another identity", FCHMODAT2, 2),
+    set_id("openat with another identity", libc::SYS_openat, 3),
+    set_id("mknodat with another identity", libc::SYS_mknodat, 2),
+    // Its mode lies in memory, where a filter cannot look.
+    Denied {
+        name: "openat2",
+        number: libc::SYS_openat2,
+        when: When::Unknown,
+    },
+];
+
+/// The same by path, on processors that still have these calls.
+#[cfg(target_arch = "x86_64")]
+const SETTING_ID_BY_PATH: &[Denied] = &[
+    set_id("chmod to another identity", libc::SYS_chmod, 1),
+    set_id("open with another identity", libc::SYS_open, 2),
+    set_id("creat with another identity", libc::SYS_creat, 1),
+    set_id("mknod with another identity", libc::SYS_mknod, 1),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const SETTING_ID_BY_PATH: &[Denied] = &[];
+
+fn denied() -> impl Iterator<Item = &'static Denied> {
+    DENIED.iter().chain(SETTING_ID).chain(SETTING_ID_BY_PATH)
+}
+
 /// Denies the calls for this process and all its descendants. Without `sockets` no socket at all
 /// can be made, only pairs.
 pub(super) fn install(sockets: bool) -> Result<(), String> {
@@ -158,7 +200,7 @@ pub(super) fn install(sockets: bool) -> Result<(), String> {
 
 fn rules(wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, String> {
     let mut rules = BTreeMap::<c_long, Vec<SeccompRule>>::new();
-    for denied in DENIED.iter().filter(|denied| wanted(denied.when)) {
+    for denied in denied().filter(|denied| wanted(denied.when)) {
         let conditions = match denied.when {
             When::Always | When::Unknown => Vec::new(),
             When::Bits(argument, bits) => (0..u32::BITS)
@@ -218,7 +260,7 @@ fn no_other_numbering() -> Vec<sock_filter> {
 /// Makes every denied call once; of each its name and the kernel's answer if that was not the
 /// filter's.
 pub(super) fn try_each() -> Vec<(&'static str, Result<(), String>)> {
-    DENIED.iter().map(|denied| (denied.name, try_one(denied))).collect()
+    denied().map(|denied| (denied.name, try_one(denied))).collect()
 }
 
 fn try_one(denied: &Denied) -> Result<(), String> {

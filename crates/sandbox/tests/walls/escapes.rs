@@ -259,3 +259,26 @@ async fn the_other_numberings_of_calls_do_not_exist() {
     let line = format!("test -x /usr/bin/python3 || {{ echo -1 38; exit 0; }}; /usr/bin/python3 -c '{script}'");
     assert_eq!(ground.output(READ_ONLY, &line).await, "-1 38\n");
 }
+
+#[tokio::test]
+async fn no_program_is_made_that_acts_as_its_owner() {
+    let ground = Ground::new();
+    fs::copy("/bin/true", ground.tree.join("own")).unwrap();
+    for line in [
+        "chmod u+s own",
+        "chmod 4755 own",
+        "chmod g+s own",
+        "install -m 6755 own made",
+        "perl -e 'chmod(04755, \"own\") or exit 1'",
+        "perl -e 'use Fcntl; sysopen(F, \"made\", O_CREAT|O_WRONLY, 04755) or exit 1'",
+        "perl -e 'exit(syscall(452, -100, my $name = \"own\", 04755, 0) < 0)'",
+    ] {
+        assert_ne!(ground.shell(WRITABLE, line).await.exit, Some(0), "{line}");
+    }
+    for entry in fs::read_dir(&ground.tree).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().mode() & 0o6000, 0, "{entry:?}");
+    }
+    let line = "chmod 755 own && chmod 1777 . && install -m 700 own other && stat -c %a own other";
+    assert_eq!(ground.output(WRITABLE, line).await, "755\n700\n");
+}
