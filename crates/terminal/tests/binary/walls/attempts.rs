@@ -1,13 +1,14 @@
 //! Every way out that a command could take. A line that gets through says REACHED.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::site::{SECRET, Site, Who};
-use crate::attacks::evidence::{shows_nothing_of, told};
+use crate::attacks::evidence::{files, shows_nothing_of, told};
 use crate::support::{calls, says, turns};
 
 /// Each works without walls, which is tried too: none of these fails for another reason.
@@ -76,7 +77,7 @@ const REAL: [&str; 55] = [
 ];
 
 /// These would need the system's owner, or hurt the machine without walls.
-const FORBIDDEN: [&str; 46] = [
+const FORBIDDEN: [&str; 49] = [
     "echo x > /stance-was-here && echo REACHED",
     "echo x > /etc/stance-was-here && echo REACHED",
     "echo x > /usr/bin/stance-was-here && echo REACHED",
@@ -101,6 +102,9 @@ const FORBIDDEN: [&str; 46] = [
     "nsenter -t 1 -m true && echo REACHED",
     "chroot / true && echo REACHED",
     "cp /bin/bash b && chmod u+s b && ./b -p -c 'echo x >> .git/config' && echo REACHED",
+    "cp /bin/bash made && chmod 4755 made && echo REACHED",
+    "cp /bin/bash made && chmod g+s made && echo REACHED",
+    "perl -e 'use Fcntl; sysopen(F, \"made-so\", O_CREAT|O_WRONLY, 06755) or exit 1' && echo REACHED",
     "su -c true && echo REACHED",
     "sudo -n true && echo REACHED",
     "mknod disk b 254 0 && cat disk && echo REACHED",
@@ -166,6 +170,10 @@ fn every_way_out_is_closed(who: Who) {
     for (told, line) in told.iter().zip(&lines) {
         assert_eq!(told.how, "performed", "{line}: {told:?}");
         assert!(told.error && !told.text.contains("REACHED"), "{line}: {told:?}");
+    }
+    for file in files(&site.place.repo()) {
+        let mode = file.symlink_metadata().unwrap().mode();
+        assert_eq!(mode & 0o6000, 0, "{} lets others act as its owner", file.display());
     }
     for trace in ["/stance-was-here", "/etc/stance-was-here", "/usr/bin/stance-was-here"] {
         assert!(!Path::new(trace).exists(), "{trace}");
