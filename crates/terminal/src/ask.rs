@@ -5,7 +5,7 @@ use engine::{Command, Pending, PersonAnswer};
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Landing, Selection};
 
-use crate::lines::{Lines, Typed};
+use crate::lines::{Lines, Typed, is_command};
 use crate::print::{Mark, Printer, shortened};
 
 /// What a person made of a question.
@@ -30,6 +30,11 @@ pub(crate) async fn person(printer: &mut Printer, lines: &mut Lines, pending: &P
     loop {
         printer.prompt(prompt(pending));
         let line = match lines.answer().await {
+            // The person turns to something else, such as another mode.
+            Typed::Line(line) if is_command(&line) => {
+                lines.put_back(line);
+                return Reaction::Later;
+            }
             Typed::Line(line) => line,
             Typed::Interrupt => return Reaction::Interrupt,
             Typed::End => return Reaction::Later,
@@ -195,6 +200,21 @@ mod tests {
                 other => panic!("{typed}: {other:?}"),
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_command_is_no_answer_and_comes_next() {
+        for kind in ["permission", "reply"] {
+            let mut lines = Lines::prepared(&["/agent patch it", "later"]);
+            let (mut printer, _) = on_paper(usize::MAX);
+            let reaction = person(&mut printer, &mut lines, &pending(kind, &[])).await;
+            assert!(matches!(reaction, Reaction::Later), "{kind}: {reaction:?}");
+            assert_eq!(lines.next().await, Typed::Line("/agent patch it".to_owned()));
+            assert_eq!(lines.next().await, Typed::Line("later".to_owned()));
+        }
+        // A path is an answer.
+        let (reaction, _) = answered("reply", &["/agents/one.md"]).await;
+        assert!(matches!(reaction, Reaction::Act(_)), "{reaction:?}");
     }
 
     #[tokio::test]

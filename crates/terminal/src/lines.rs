@@ -2,9 +2,27 @@
 
 use tokio::sync::mpsc;
 
+/// Words that begin a command of a thread. Known only in what a person types.
+pub(crate) const COMMANDS: [&str; 7] = [
+    "/plan",
+    "/agent",
+    "/orchestrate",
+    "/approve",
+    "/inbox",
+    "/help",
+    "/quit",
+];
+
+/// Whether a line is a command, and so no answer.
+pub(crate) fn is_command(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| COMMANDS.contains(&word))
+}
+
 /// Where lines come from.
 pub(crate) struct Lines {
     source: Source,
+    /// A line that was no answer.
+    put_back: Option<String>,
 }
 
 enum Source {
@@ -42,23 +60,31 @@ impl Lines {
         });
         Lines {
             source: Source::Keyboard(receiver),
+            put_back: None,
         }
     }
 
     /// Nobody types.
     pub(crate) fn of_nobody() -> Lines {
-        Lines { source: Source::Nobody }
+        Lines {
+            source: Source::Nobody,
+            put_back: None,
+        }
     }
 
     #[cfg(test)]
     pub(crate) fn prepared(lines: &[&'static str]) -> Lines {
         Lines {
             source: Source::Prepared(lines.iter().copied().collect()),
+            put_back: None,
         }
     }
 
     /// The next line.
     pub(crate) async fn next(&mut self) -> Typed {
+        if let Some(line) = self.put_back.take() {
+            return Typed::Line(line);
+        }
         match &mut self.source {
             Source::Nobody => Typed::End,
             #[cfg(test)]
@@ -70,6 +96,11 @@ impl Lines {
                 _ = tokio::signal::ctrl_c() => Typed::Interrupt,
             },
         }
+    }
+
+    /// Gives a line back that was no answer: it comes next.
+    pub(crate) fn put_back(&mut self, line: String) {
+        self.put_back = Some(line);
     }
 
     /// The next line typed after the question was shown: what was typed before it was no answer.

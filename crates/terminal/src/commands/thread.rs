@@ -12,19 +12,10 @@ use crate::decide::{self, Terms, WORDS_APPROVE_NOTHING, is_assent};
 use crate::door::{Door, Output, last};
 use crate::exit::Exit;
 use crate::house::{House, Proved};
-use crate::lines::Typed;
+use crate::lines::{COMMANDS, Typed};
 use crate::near::suggestion;
 use crate::print::Mark;
 
-const COMMANDS: [&str; 7] = [
-    "/plan",
-    "/agent",
-    "/orchestrate",
-    "/approve",
-    "/inbox",
-    "/help",
-    "/quit",
-];
 const HELP: [&str; 7] = [
     "/plan [text]         switch to Plan, and send the text there",
     "/agent [text]        switch to Agent, and send the text there",

@@ -80,7 +80,10 @@ fn each_mode_asks_its_own_model_in_its_own_way() {
 #[test]
 fn leaving_plan_mode_by_a_switch_or_an_exit_changes_the_model_with_the_mode() {
     let server = Server::start([
-        Answer::of(&[call("c1", "plan_mode_respond", json!({"response": "Which way?"}))]),
+        Answer::of(&[
+            call("c1", "plan_mode_respond", json!({"response": "Which way?"})),
+            call("c2", "list_files", json!({"path": "."})),
+        ]),
         Answer::of(&[text("Done.")]),
         Answer::of(&[call("d1", "exit_plan_mode", json!({}))]),
         Answer::of(&[text("I wait.")]),
@@ -101,6 +104,12 @@ fn leaving_plan_mode_by_a_switch_or_an_exit_changes_the_model_with_the_mode() {
     let models: Vec<&str> = bodies.iter().map(|body| body["model"].as_str().unwrap()).collect();
     let (opus, sonnet) = ("claude-opus-4-6", "claude-sonnet-4-6");
     assert_eq!(models, [opus, sonnet, opus, opus, opus, sonnet]);
+    // Every call of the run that was switched has exactly one result, in its order.
+    let results = bodies[1]["messages"][2]["content"].as_array().unwrap();
+    let results: Vec<&Value> = results.iter().filter(|block| block["type"] == "tool_result").collect();
+    let ids: Vec<&Value> = results.iter().map(|result| &result["tool_use_id"]).collect();
+    assert_eq!(ids, [&json!("c1"), &json!("c2")]);
+    assert_eq!(results[0]["content"][0]["text"], "The person switched to Agent.");
     for body in &bodies {
         let plans = body["model"] == opus;
         assert_eq!(system(body).contains("# Mode: Plan (read-only)"), plans);

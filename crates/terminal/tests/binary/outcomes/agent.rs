@@ -107,6 +107,10 @@ fn a_spent_budget_ends_the_run_before_its_next_request() {
     assert_eq!((code, report["summary"].as_str()), (5, Some("The budget is spent.")));
     assert_eq!(report["files_changed"], json!(["a.md"]), "what was done before is kept");
     assert_eq!(place.modes_requested(run_of(&report)).len(), 1);
+    // What nobody watches is limited, and says how before it begins.
+    let said = place.stance(&["run", "--json", "--budget", "1k", "--budget", "5min", "--model", &model, "do it"]);
+    assert_eq!(said.code, 5, "{}", said.err);
+    assert!(said.err.starts_with("· nobody is here to stop it: at most 1000 tokens and 5 minutes\n"), "{}", said.err);
 }
 
 #[test]

@@ -60,6 +60,19 @@ fn what_stands_behind_a_completion_or_a_typed_no_is_not_started() {
 }
 
 #[test]
+fn what_stands_behind_a_request_to_leave_is_not_started() {
+    let place = Place::new();
+    let read = || ("read_file", json!({"path": "README.md"}));
+    let model = place.script("leaves", &turns(&[calls(&[read(), ("exit_plan_mode", json!({})), read()]), says("I wait.")]));
+    let (code, report) = place.run(&model, &["--mode", "plan", "do it"]);
+    assert_eq!((code, report["outcome"].as_str()), (7, Some("waiting")), "{report:#}");
+    assert_eq!(
+        words(&how(&place, run_of(&report))),
+        [("read_file", "performed"), ("exit_plan_mode", "performed"), ("read_file", "not_started")]
+    );
+}
+
+#[test]
 fn what_stands_behind_a_question_is_not_started_and_every_call_gets_one_result() {
     let place = Place::new();
     let write = ("write_to_file", json!({"path": "guess.md", "content": "guess\n"}));

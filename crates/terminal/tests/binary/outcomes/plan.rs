@@ -149,3 +149,13 @@ fn a_reply_that_only_tells_is_not_waited_for() {
     let notes = place.happened(&format!("run/{}", run_of(&report)), "noted");
     assert_eq!(notes[0]["text"], "Two callers found.");
 }
+
+#[test]
+fn a_mode_whose_verb_is_not_there_starts_no_run() {
+    let place = Place::new();
+    let model = place.script("team", &turns(&[says("never asked for")]));
+    let said = place.stance(&["run", "--mode", "orchestrate", "--json", "--model", &model, "split it"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    assert!(said.err.contains("propose_orchestration"), "{}", said.err);
+    assert!(place.stance(&["space", "list", "--json"]).report().as_array().unwrap().is_empty(), "no room was opened for it");
+}

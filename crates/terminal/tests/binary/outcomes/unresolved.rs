@@ -18,53 +18,65 @@ fn assert_unresolved(said: &Said, space: &str, word: &str) {
     }
 }
 
+/// A plan that waits for its approval, and the model that would carry it out.
+fn planned(place: &Place) -> (String, Value) {
+    let plan = one_step_plan("Write X", "x", &["X.md"], &[]);
+    let model = place.script(
+        "plans",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", plan)])]},
+            {"match": {"mode": "agent"}, "turns": [write(), says("written")]},
+        ]}),
+    );
+    let (_, report) = place.run(&model, &["--mode", "plan", "plan it"]);
+    (model, report)
+}
+
+#[test]
+fn only_the_four_words_as_they_are_stored_are_modes() {
+    let place = Place::new();
+    let (model, report) = planned(&place);
+    let space = report["space_id"].as_str().unwrap();
+    for word in ["PLAN", "plan ", "", "agent", "autopilot"] {
+        place.corrupt_mode(space, word);
+        assert_unresolved(&place.stance(&["run", "--space", space, "--model", &model, "go"]), space, word);
+    }
+}
+
 #[test]
 fn nothing_is_started_until_a_person_sets_the_mode() {
-    for word in ["PLAN", "Plan", "plan ", "", "agent", "autopilot"] {
-        let place = Place::new();
-        let plan = one_step_plan("Write X", "x", &["X.md"], &[]);
-        let model = place.script(
-            "plans",
-            &json!({"runs": [
-                {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", plan)])]},
-                {"match": {"mode": "agent"}, "turns": [write(), says("written")]},
-            ]}),
-        );
-        let (_, report) = place.run(&model, &["--mode", "plan", "plan it"]);
-        let (space, thread) = (report["space_id"].as_str().unwrap(), report["thread_id"].as_str().unwrap());
-        place.corrupt_mode(space, word);
-        let head = place.stance(&["audit", "head"]).out;
-        for line in [
-            &["run", "--space", space, "go"][..],
-            &["run", "--resume", thread, "go"],
-            &["run", "--resume", space, "go"],
-            &["run", "--resume", run_of(&report), "--yolo", "go"],
-            &["run", "--space", space, "--dry-run", "go"],
-            &["plan", "approve", &plan_at_digest(&report)],
-        ] {
-            let mut line = line.to_vec();
-            line.extend(["--model", &model]);
-            assert_unresolved(&place.stance(&line), space, word);
-        }
-        assert_eq!(place.stance(&["audit", "head"]).out, head, "nothing happened");
-        assert!(!place.repo().join("X.md").exists());
-
-        // Whoever looks is told, with the way out.
-        let doctor = place.stance(&["doctor"]);
-        assert_eq!(doctor.code, 1);
-        assert!(doctor.out.contains(&format!("space {space}: mode unresolved: the stored value {word:?}")), "{}", doctor.out);
-        assert!(doctor.out.contains(&format!("stance space mode {space} ")), "{}", doctor.out);
-        let listed = place.stance(&["space", "list", "--json"]).report();
-        assert_eq!((&listed[0]["mode"], &listed[0]["unresolved"]), (&json!(word), &json!(true)), "{listed:#}");
-        let explained = place.stance(&["explain", "write_to_file", "--space", space]);
-        assert_unresolved(&explained, space, word);
-
-        let set = place.stance(&["space", "mode", space, "plan", "--model", &model]);
-        assert_eq!(set.code, 0, "{}", set.err);
-        let (code, after) = place.run(&model, &["--resume", thread, "go"]);
-        assert_eq!((code, &after["mode"]), (3, &json!("plan")), "{after:#}");
-        assert!(!place.stance(&["doctor"]).out.contains("mode unresolved"));
+    let place = Place::new();
+    let (model, report) = planned(&place);
+    let (space, thread) = (report["space_id"].as_str().unwrap(), report["thread_id"].as_str().unwrap());
+    place.corrupt_mode(space, "PLAN");
+    let head = place.stance(&["audit", "head"]).out;
+    for line in [
+        &["run", "--resume", thread, "go"][..],
+        &["run", "--resume", space, "go"],
+        &["run", "--resume", run_of(&report), "--yolo", "go"],
+        &["run", "--space", space, "--dry-run", "go"],
+        &["plan", "approve", &plan_at_digest(&report)],
+    ] {
+        let mut line = line.to_vec();
+        line.extend(["--model", &model]);
+        assert_unresolved(&place.stance(&line), space, "PLAN");
     }
+    assert_eq!(place.stance(&["audit", "head"]).out, head, "nothing happened");
+    assert!(!place.repo().join("X.md").exists());
+
+    // Whoever looks is told, with the way out.
+    assert_unresolved(&place.stance(&["explain", "write_to_file", "--space", space]), space, "PLAN");
+    let listed = place.stance(&["space", "list", "--json"]).report();
+    assert_eq!((&listed[0]["mode"], &listed[0]["unresolved"]), (&json!("PLAN"), &json!(true)), "{listed:#}");
+    let doctor = place.stance(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.out.contains(&format!("space {space}: mode unresolved: the stored value \"PLAN\"")), "{}", doctor.out);
+    assert!(doctor.out.contains(&format!("stance space mode {space} ")), "{}", doctor.out);
+
+    assert_eq!(place.stance(&["space", "mode", space, "plan", "--model", &model]).code, 0);
+    let (code, after) = place.run(&model, &["--resume", thread, "go"]);
+    assert_eq!((code, &after["mode"]), (3, &json!("plan")), "{after:#}");
+    assert!(!place.stance(&["doctor"]).out.contains("mode unresolved"));
 }
 
 #[test]

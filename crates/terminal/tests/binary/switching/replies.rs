@@ -110,6 +110,32 @@ fn a_message_typed_with_the_switch_is_delivered_once() {
 }
 
 #[test]
+fn a_person_who_is_asked_can_switch_instead_of_answering() {
+    let place = Place::new();
+    let model = place.script(
+        "instead",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [which()]},
+            {"match": {"mode": "agent"}, "turns": [
+                json!({"expect": {"contains": "just patch it"}, "tool_calls": write()["tool_calls"]}), says("patched")]},
+        ]}),
+    );
+    assert_eq!(place.stance(&["mode", "plan"]).code, 0);
+    let mut keyboard = Keyboard::start(&place, &["--model", &model]);
+    keyboard.until("[Plan").types("which way?").until("Patch or rewrite?").until("answer > ").types("/agent just patch it");
+    keyboard.until("is in Agent now").until("patched").until("[Agent").types("/quit");
+    let (code, shown) = keyboard.end();
+    assert_eq!((code, place.read("NOTE.md").as_str()), (0, "patched\n"), "{shown}");
+    let answers: Vec<String> = place
+        .journal()
+        .iter()
+        .filter(|event| event.kind == "question_answered")
+        .map(|event| text(&event.details, "answer").to_owned())
+        .collect();
+    assert_eq!(answers, ["The person switched to Agent; their message follows."]);
+}
+
+#[test]
 fn autonomy_of_a_planning_run_ends_with_it() {
     let place = Place::new();
     place.write(".env", "TOKEN=1\n");
