@@ -47,7 +47,10 @@ impl Place {
     /// The mode that every request of a run stated, in order.
     pub(crate) fn modes_requested(&self, run: &str) -> Vec<String> {
         let requests = self.happened(&format!("run/{run}"), "requested");
-        requests.iter().map(|request| request["mode"].as_str().unwrap().to_owned()).collect()
+        requests
+            .iter()
+            .map(|request| request["mode"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Every result a call of a tool got in a run: whether it is an error, and its words.
@@ -58,8 +61,15 @@ impl Place {
             .iter()
             .map(|finished| {
                 let result = &finished["result"];
-                let words = result["content"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str());
-                (result["is_error"].as_bool().unwrap(), words.collect::<Vec<_>>().join("\n"))
+                let words = result["content"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter_map(|part| part["text"].as_str());
+                (
+                    result["is_error"].as_bool().unwrap(),
+                    words.collect::<Vec<_>>().join("\n"),
+                )
             })
             .collect()
     }
@@ -67,7 +77,9 @@ impl Place {
     /// Stores a mode word as no version of the program would.
     pub(crate) fn corrupt_mode(&self, space: &str, word: &str) {
         on_database(self, async |database| {
-            let done = sqlx::query("UPDATE space SET mode = $1 WHERE id = $2").bind(word).bind(space);
+            let done = sqlx::query("UPDATE space SET mode = $1 WHERE id = $2")
+                .bind(word)
+                .bind(space);
             assert_eq!(done.execute(database).await.unwrap().rows_affected(), 1);
         });
     }
@@ -76,14 +88,19 @@ impl Place {
 /// The one database of the place's one workspace.
 fn file(place: &Place) -> PathBuf {
     let workspaces = std::fs::read_dir(place.stance_home().join("workspaces")).unwrap();
-    let mut found = workspaces.map(|entry| entry.unwrap().path().join("journal.db")).filter(|file| file.is_file());
+    let mut found = workspaces
+        .map(|entry| entry.unwrap().path().join("journal.db"))
+        .filter(|file| file.is_file());
     let file = found.next().unwrap();
     assert_eq!(found.next(), None);
     file
 }
 
 fn on_database<T>(place: &Place, act: impl AsyncFnOnce(&mut SqliteConnection) -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let address = format!("sqlite://{}", file(place).display());
         let mut database = SqliteConnection::connect(&address).await.unwrap();

@@ -27,12 +27,22 @@ max_output = 8000
 
 /// What a request asked for: model, effort, thinking budget, output limit.
 fn asked(body: &Value) -> Value {
-    json!([body["model"], body["output_config"]["effort"], body["thinking"]["budget_tokens"], body["max_tokens"]])
+    json!([
+        body["model"],
+        body["output_config"]["effort"],
+        body["thinking"]["budget_tokens"],
+        body["max_tokens"]
+    ])
 }
 
 /// The tools a request offered, by name.
 fn tools(body: &Value) -> Vec<&str> {
-    body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+    body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect()
 }
 
 /// The system prompt of a request.

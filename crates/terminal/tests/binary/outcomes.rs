@@ -16,7 +16,11 @@ use serde_json::{Value, json};
 #[track_caller]
 fn assert_row(report: &Value, outcome: &str, status: &str, liveness: &str, family: Option<&str>) {
     let details = json!({"status": status, "liveness": liveness, "error_family": family});
-    assert_eq!((&report["outcome"], &report["details"]), (&json!(outcome), &details), "{report:#}");
+    assert_eq!(
+        (&report["outcome"], &report["details"]),
+        (&json!(outcome), &details),
+        "{report:#}"
+    );
 }
 
 /// The run of a report.
@@ -27,8 +31,16 @@ fn run_of(report: &Value) -> &str {
 /// The one thing of a kind that waits, in the words a decision names it: `ID@DIGEST`.
 #[track_caller]
 fn waiting(report: &Value, kind: &str) -> (String, String) {
-    let pending: Vec<&Value> = report["pending"].as_array().unwrap().iter().filter(|one| one["kind"] == kind).collect();
+    let pending: Vec<&Value> = report["pending"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["kind"] == kind)
+        .collect();
     assert_eq!(pending.len(), 1, "{report:#}");
     let id = pending[0]["id"].as_str().unwrap();
-    (id.to_owned(), format!("{id}@{}", pending[0]["digest"].as_str().unwrap()))
+    (
+        id.to_owned(),
+        format!("{id}@{}", pending[0]["digest"].as_str().unwrap()),
+    )
 }

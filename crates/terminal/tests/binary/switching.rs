@@ -17,14 +17,22 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// The stored mode of a space.
 fn mode(place: &Place, space: &str) -> String {
     let spaces = place.stance(&["space", "list", "--json"]).report();
-    let found = spaces.as_array().unwrap().iter().find(|one| one["id"] == space).unwrap();
+    let found = spaces
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["id"] == space)
+        .unwrap();
     text(found, "mode").to_owned()
 }
 
 /// The changes of a space's mode, as from and to.
 fn changes(place: &Place, space: &str) -> Vec<(String, String)> {
     let changes = place.happened(&format!("space/{space}"), "mode_changed");
-    changes.iter().map(|change| (text(change, "from").to_owned(), text(change, "to").to_owned())).collect()
+    changes
+        .iter()
+        .map(|change| (text(change, "from").to_owned(), text(change, "to").to_owned()))
+        .collect()
 }
 
 fn head(place: &Place) -> String {

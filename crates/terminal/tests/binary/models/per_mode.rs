@@ -27,9 +27,17 @@ fn each_mode_asks_its_own_model_in_its_own_way() {
     let plan = one_step_plan("Greet", "greet", &["HELLO.md"], &[]);
     let server = Server::start([
         Answer::of(&[text("I look."), call("c1", "read_file", json!({"path": "README.md"}))]),
-        Answer::of(&[call("c2", "write_to_file", json!({"path": "HELLO.md", "content": "too early"}))]),
+        Answer::of(&[call(
+            "c2",
+            "write_to_file",
+            json!({"path": "HELLO.md", "content": "too early"}),
+        )]),
         Answer::of(&[call("c3", "submit_plan", plan)]),
-        Answer::of(&[call("c4", "write_to_file", json!({"path": "HELLO.md", "content": "hello\n"}))]),
+        Answer::of(&[call(
+            "c4",
+            "write_to_file",
+            json!({"path": "HELLO.md", "content": "hello\n"}),
+        )]),
         Answer::of(&[call("c5", "submit_output", json!({"evidence": "it is there"}))]),
     ]);
     let place = place(&server, TWO_MODES);
@@ -49,7 +57,10 @@ fn each_mode_asks_its_own_model_in_its_own_way() {
     let requests = server.requests();
     assert_eq!(requests.len(), 5);
     for request in &requests {
-        assert_eq!((request.path.as_str(), request.key.as_str()), ("/v1/messages", super::server::KEY.1));
+        assert_eq!(
+            (request.path.as_str(), request.key.as_str()),
+            ("/v1/messages", super::server::KEY.1)
+        );
     }
     let bodies = server.bodies();
     let (planning, working) = bodies.split_at(3);
@@ -57,14 +68,22 @@ fn each_mode_asks_its_own_model_in_its_own_way() {
         assert_eq!(asked(body), json!(["claude-opus-4-6", "high", 9000, 20000]));
         assert!(system(body).contains("# Mode: Plan (read-only)"), "{}", system(body));
         assert!(tools(body).contains(&"submit_plan"));
-        assert!(WRITERS.iter().all(|writer| !tools(body).contains(writer)), "{:?}", tools(body));
+        assert!(
+            WRITERS.iter().all(|writer| !tools(body).contains(writer)),
+            "{:?}",
+            tools(body)
+        );
     }
     for body in working {
         assert_eq!(asked(body), json!(["claude-sonnet-4-6", "low", 2000, 8000]));
         assert!(system(body).contains("# Mode: Agent"), "{}", system(body));
         assert!(!system(body).contains("Plan (read-only)"), "{}", system(body));
         assert!(!tools(body).contains(&"submit_plan"));
-        assert!(WRITERS.iter().all(|writer| tools(body).contains(writer)), "{:?}", tools(body));
+        assert!(
+            WRITERS.iter().all(|writer| tools(body).contains(writer)),
+            "{:?}",
+            tools(body)
+        );
     }
     for body in &bodies {
         assert_eq!(mode_statements(body), 1, "one statement, the present one");
@@ -72,7 +91,10 @@ fn each_mode_asks_its_own_model_in_its_own_way() {
     // What stands before the conversation is the same, byte for byte, as long as the mode is.
     for same in [planning, working] {
         for pair in same.windows(2) {
-            assert_eq!((&pair[0]["system"], &pair[0]["tools"]), (&pair[1]["system"], &pair[1]["tools"]));
+            assert_eq!(
+                (&pair[0]["system"], &pair[0]["tools"]),
+                (&pair[1]["system"], &pair[1]["tools"])
+            );
         }
     }
 }
@@ -96,7 +118,11 @@ fn leaving_plan_mode_by_a_switch_or_an_exit_changes_the_model_with_the_mode() {
     assert_eq!(switched.code, 0, "{}", switched.err);
     let (_, exits) = run(&place, &["--mode", "plan", "do it"]);
     let pending = &exits["pending"][0];
-    let exact = format!("{}@{}", pending["id"].as_str().unwrap(), pending["digest"].as_str().unwrap());
+    let exact = format!(
+        "{}@{}",
+        pending["id"].as_str().unwrap(),
+        pending["digest"].as_str().unwrap()
+    );
     let left = place.stance(&["inbox", "approve", &exact, "--resume", "--json"]);
     assert_eq!(left.code, 0, "{}", left.err);
 
@@ -113,26 +139,48 @@ fn leaving_plan_mode_by_a_switch_or_an_exit_changes_the_model_with_the_mode() {
     for body in &bodies {
         let plans = body["model"] == opus;
         assert_eq!(system(body).contains("# Mode: Plan (read-only)"), plans);
-        assert_eq!((tools(body).contains(&"write_to_file"), mode_statements(body)), (!plans, 1));
+        assert_eq!(
+            (tools(body).contains(&"write_to_file"), mode_statements(body)),
+            (!plans, 1)
+        );
     }
 }
 
 #[test]
 fn a_thinking_budget_that_leaves_no_room_is_lowered_for_its_own_mode_and_said() {
     let settings = TWO_MODES.replace("thinking_budget = 9000", "thinking_budget = 20000");
-    let line = settings.lines().position(|line| line == "thinking_budget = 20000").unwrap();
-    let server = Server::start([Answer::of(&[call("c1", "plan_mode_respond", json!({"response": "No need.", "no_plan_needed": true}))]), Answer::of(&[text("hi")])]);
+    let line = settings
+        .lines()
+        .position(|line| line == "thinking_budget = 20000")
+        .unwrap();
+    let server = Server::start([
+        Answer::of(&[call(
+            "c1",
+            "plan_mode_respond",
+            json!({"response": "No need.", "no_plan_needed": true}),
+        )]),
+        Answer::of(&[text("hi")]),
+    ]);
     let place = place(&server, &settings);
     let person = place.stance_home().join("settings.toml");
     let line = std::fs::read_to_string(&person).unwrap().lines().count() - settings.lines().count() + line + 1;
     let said = place.stance(&["run", "--mode", "plan", "--json", "greet"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    let words = format!("thinking_budget = 20000 ({}:{line} [models.plan]) is sent as 16000", person.display());
+    let words = format!(
+        "thinking_budget = 20000 ({}:{line} [models.plan]) is sent as 16000",
+        person.display()
+    );
     assert!(said.err.contains(&words), "{words}: {}", said.err);
     let (code, _) = run(&place, &["--mode", "agent", "greet"]);
     assert_eq!(code, 0);
     let asked: Vec<Value> = server.bodies().iter().map(asked).collect();
-    assert_eq!(asked, [json!(["claude-opus-4-6", "high", 16000, 20000]), json!(["claude-sonnet-4-6", "low", 2000, 8000])]);
+    assert_eq!(
+        asked,
+        [
+            json!(["claude-opus-4-6", "high", 16000, 20000]),
+            json!(["claude-sonnet-4-6", "low", 2000, 8000])
+        ]
+    );
 }
 
 #[test]
@@ -140,12 +188,22 @@ fn what_is_shared_fills_only_what_a_mode_left_open() {
     let settings = "[models.default]\nprovider = \"anthropic\"\nmodel = \"claude-sonnet-4-6\"\neffort = \"medium\"\n\
                     max_output = 6000\n\n[models.plan]\neffort = \"high\"\n";
     let server = Server::start([
-        Answer::of(&[call("c1", "plan_mode_respond", json!({"response": "No need.", "no_plan_needed": true}))]),
+        Answer::of(&[call(
+            "c1",
+            "plan_mode_respond",
+            json!({"response": "No need.", "no_plan_needed": true}),
+        )]),
         Answer::of(&[text("hi")]),
     ]);
     let place = place(&server, settings);
     assert_eq!(run(&place, &["--mode", "plan", "greet"]).0, 0);
     assert_eq!(run(&place, &["--mode", "agent", "greet"]).0, 0);
     let asked: Vec<Value> = server.bodies().iter().map(asked).collect();
-    assert_eq!(asked, [json!(["claude-sonnet-4-6", "high", null, 6000]), json!(["claude-sonnet-4-6", "medium", null, 6000])]);
+    assert_eq!(
+        asked,
+        [
+            json!(["claude-sonnet-4-6", "high", null, 6000]),
+            json!(["claude-sonnet-4-6", "medium", null, 6000])
+        ]
+    );
 }

@@ -60,13 +60,21 @@ struct Shared {
 impl Answer {
     /// A whole message of these blocks.
     pub(crate) fn of(blocks: &[Value]) -> Answer {
-        Answer { status: 200, body: Reply::Blocks(blocks.to_vec()), held: None }
+        Answer {
+            status: 200,
+            body: Reply::Blocks(blocks.to_vec()),
+            held: None,
+        }
     }
 
     /// A refusal in the provider's words.
     pub(crate) fn failing(status: u16, kind: &str, words: &str) -> Answer {
         let body = json!({"type": "error", "error": {"type": kind, "message": words}});
-        Answer { status, body: Reply::Text(body.to_string()), held: None }
+        Answer {
+            status,
+            body: Reply::Text(body.to_string()),
+            held: None,
+        }
     }
 
     /// The same answer, given only once the sender is used.
@@ -86,12 +94,21 @@ impl Server {
             requests: Arc::default(),
             arrived,
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().fallback(serve).with_state(shared.clone());
         runtime.spawn(async move { axum::serve(listener, router).await });
-        Server { url, shared, arrivals, _runtime: runtime }
+        Server {
+            url,
+            shared,
+            arrivals,
+            _runtime: runtime,
+        }
     }
 
     /// Everything that arrived, in order.
@@ -111,25 +128,31 @@ impl Server {
 
     /// The person's settings that ask this server, with `more` behind them; the key is in its variable.
     pub(crate) fn configure(&self, place: &mut Place, more: &str) {
-        let provider = format!("[providers.anthropic]\nbase_url = \"{}\"\nkey_env = \"{}\"\n", self.url, KEY.0);
+        let provider = format!(
+            "[providers.anthropic]\nbase_url = \"{}\"\nkey_env = \"{}\"\n",
+            self.url, KEY.0
+        );
         place.settings(&format!("{provider}\n{more}"));
         place.variables.push((KEY.0.to_owned(), KEY.1.to_owned()));
     }
 }
 
-async fn serve(
-    State(shared): State<Shared>,
-    uri: axum::http::Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response<Body> {
+async fn serve(State(shared): State<Shared>, uri: axum::http::Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let key = headers.get("x-api-key").and_then(|key| key.to_str().ok()).unwrap_or_default().to_owned();
-    let request = Request { path: uri.path().to_owned(), key, body: body.clone() };
+    let key = headers
+        .get("x-api-key")
+        .and_then(|key| key.to_str().ok())
+        .unwrap_or_default()
+        .to_owned();
+    let request = Request {
+        path: uri.path().to_owned(),
+        key,
+        body: body.clone(),
+    };
     shared.requests.lock().unwrap().push(request);
     let answer = shared.answers.lock().unwrap().pop_front();
     // Nobody may listen any more.
-    drop(shared.arrived.send(()));
+    shared.arrived.send(()).ok();
     let answer = answer.unwrap_or_else(|| Answer::of(&[]));
     if let Some(held) = answer.held {
         drop(held.await);
@@ -138,7 +161,11 @@ async fn serve(
         Reply::Blocks(blocks) => ("text/event-stream", streamed(&body, &blocks)),
         Reply::Text(text) => ("application/json", text),
     };
-    Response::builder().status(answer.status).header("content-type", kind).body(Body::from(text)).unwrap()
+    Response::builder()
+        .status(answer.status)
+        .header("content-type", kind)
+        .body(Body::from(text))
+        .unwrap()
 }
 
 /// What the model says.
@@ -147,6 +174,7 @@ pub(crate) fn text(words: &str) -> Value {
 }
 
 /// A call.
+#[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
 pub(crate) fn call(id: &str, name: &str, input: Value) -> Value {
     json!({"type": "tool_use", "id": id, "name": name, "input": input})
 }
@@ -159,7 +187,8 @@ pub(crate) fn thinking(words: &str, signature: &str) -> Value {
 /// A message as the protocol streams it: every block begun empty, filled in pieces, ended.
 fn streamed(request: &Value, blocks: &[Value]) -> String {
     let mut text = String::new();
-    let mut event = |value: &Value| writeln!(text, "event: {}\ndata: {value}\n", value["type"].as_str().unwrap()).unwrap();
+    let mut event =
+        |value: &Value| writeln!(text, "event: {}\ndata: {value}\n", value["type"].as_str().unwrap()).unwrap();
     let model = format!("{}-snapshot", request["model"].as_str().unwrap_or_default());
     event(&json!({"type": "message_start", "message": {
         "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
@@ -174,8 +203,10 @@ fn streamed(request: &Value, blocks: &[Value]) -> String {
     }
     let calls = blocks.iter().any(|block| block["type"] == "tool_use");
     let stop = if calls { "tool_use" } else { "end_turn" };
-    event(&json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
-                  "usage": {"output_tokens": 20}}));
+    event(
+        &json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
+                  "usage": {"output_tokens": 20}}),
+    );
     event(&json!({"type": "message_stop"}));
     text
 }
@@ -183,14 +214,23 @@ fn streamed(request: &Value, blocks: &[Value]) -> String {
 /// A block as it begins, and the pieces that fill it.
 fn in_pieces(block: &Value) -> (Value, Vec<Value>) {
     let halves = |words: &str| {
-        let middle = words.char_indices().nth(words.chars().count() / 2).map_or(0, |(at, _)| at);
+        let middle = words
+            .char_indices()
+            .nth(words.chars().count() / 2)
+            .map_or(0, |(at, _)| at);
         let (first, second) = words.split_at(middle);
         [first.to_owned(), second.to_owned()]
     };
     match block["type"].as_str().unwrap() {
         "text" => {
             let pieces = halves(block["text"].as_str().unwrap());
-            (text(""), pieces.iter().map(|piece| json!({"type": "text_delta", "text": piece})).collect())
+            (
+                text(""),
+                pieces
+                    .iter()
+                    .map(|piece| json!({"type": "text_delta", "text": piece}))
+                    .collect(),
+            )
         }
         "tool_use" => {
             let mut empty = block.clone();
@@ -201,7 +241,9 @@ fn in_pieces(block: &Value) -> (Value, Vec<Value>) {
         }
         "thinking" => {
             let pieces = halves(block["thinking"].as_str().unwrap());
-            let thoughts = pieces.iter().map(|piece| json!({"type": "thinking_delta", "thinking": piece}));
+            let thoughts = pieces
+                .iter()
+                .map(|piece| json!({"type": "thinking_delta", "thinking": piece}));
             let signature = json!({"type": "signature_delta", "signature": block["signature"]});
             (thinking("", ""), thoughts.chain([signature]).collect())
         }

@@ -36,7 +36,11 @@ fn signed_thoughts_go_back_in_their_places_and_every_call_has_its_result() {
         thinking("And the other one.", "bW9yZQ=="),
         call("c2", "read_file", json!({"path": "src/util.py"})),
     ];
-    let server = Server::start([Answer::of(&turn), Answer::of(&[text("Read.")]), Answer::of(&[text("Still read.")])]);
+    let server = Server::start([
+        Answer::of(&turn),
+        Answer::of(&[text("Read.")]),
+        Answer::of(&[text("Still read.")]),
+    ]);
     let place = place(&server, TWO_MODES);
     let (code, report) = run(&place, &["read it"]);
     assert_eq!((code, report["text"].as_str()), (0, Some("Read.")), "{report:#}");
@@ -48,13 +52,27 @@ fn signed_thoughts_go_back_in_their_places_and_every_call_has_its_result() {
         let said = body["messages"][1]["content"].as_array().unwrap();
         assert_eq!(said.iter().map(plain).collect::<Vec<_>>(), turn);
         let results = body["messages"][2]["content"].as_array().unwrap();
-        let ids: Vec<&Value> = results.iter().filter(|block| block["type"] == "tool_result").map(|block| &block["tool_use_id"]).collect();
+        let ids: Vec<&Value> = results
+            .iter()
+            .filter(|block| block["type"] == "tool_result")
+            .map(|block| &block["tool_use_id"])
+            .collect();
         assert_eq!(ids, [&json!("c1"), &json!("c2")]);
-        assert!(results[0]["content"][0]["text"].as_str().unwrap().contains("const x = 1;"));
+        assert!(
+            results[0]["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .contains("const x = 1;")
+        );
         assert!(results[1]["content"][0]["text"].as_str().unwrap().contains("def add"));
     }
     assert_eq!(bodies.len(), 3);
-    let roles: Vec<&str> = bodies[2]["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    let roles: Vec<&str> = bodies[2]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
 }
 
@@ -65,8 +83,17 @@ fn an_overloaded_provider_is_asked_again_with_the_same_words() {
     let server = Server::start([busy(), busy(), Answer::of(&[text("Here.")])]);
     let place = place(&server, &settings);
     let said = place.stance(&["run", "--json", "greet"]);
-    assert_eq!((said.code, said.report()["text"].as_str()), (0, Some("Here.")), "{}", said.err);
-    assert!(said.err.contains("Too many are asking"), "the person sees why it takes time: {}", said.err);
+    assert_eq!(
+        (said.code, said.report()["text"].as_str()),
+        (0, Some("Here.")),
+        "{}",
+        said.err
+    );
+    assert!(
+        said.err.contains("Too many are asking"),
+        "the person sees why it takes time: {}",
+        said.err
+    );
     let bodies = server.bodies();
     assert_eq!(bodies.len(), 3);
     assert!(bodies.iter().all(|body| *body == bodies[0]));
@@ -79,7 +106,13 @@ fn a_provider_is_quoted_and_only_passing_faults_are_tried_again() {
         (401, "authentication_error", "invalid x-api-key", "auth", 1),
         (403, "permission_error", "not for this key", "auth", 1),
         (400, "invalid_request_error", "max_tokens: too odd", "unknown", 1),
-        (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", "context_overflow", 1),
+        (
+            400,
+            "invalid_request_error",
+            "prompt is too long: 9 tokens > 8 maximum",
+            "context_overflow",
+            1,
+        ),
         (529, "overloaded_error", "Too many are asking", "transient_upstream", 3),
         (500, "api_error", "Something broke", "transient_upstream", 3),
     ] {
@@ -87,7 +120,11 @@ fn a_provider_is_quoted_and_only_passing_faults_are_tried_again() {
         let place = place(&server, &settings);
         let (code, report) = run(&place, &["--mode", "plan", "greet"]);
         let details = json!({"status": "error", "liveness": "failed", "error_family": family});
-        assert_eq!((code, &report["outcome"], &report["details"]), (1, &json!("failed"), &details), "{words}: {report:#}");
+        assert_eq!(
+            (code, &report["outcome"], &report["details"]),
+            (1, &json!("failed"), &details),
+            "{words}: {report:#}"
+        );
         assert!(report["summary"].as_str().unwrap().contains(words), "{report:#}");
         assert_eq!(server.bodies().len(), requests, "{words}");
     }
@@ -99,19 +136,45 @@ fn a_dry_run_measures_and_sends_nothing() {
     let place = place(&server, TWO_MODES);
     let sizes = place.stance(&["run", "--dry-run", "--json", "--mode", "plan", "greet"]);
     let sizes = (sizes.code, sizes.report());
-    assert_eq!((sizes.0, &sizes.1["model"]), (0, &json!("anthropic:claude-opus-4-6")), "{:#}", sizes.1);
+    assert_eq!(
+        (sizes.0, &sizes.1["model"]),
+        (0, &json!("anthropic:claude-opus-4-6")),
+        "{:#}",
+        sizes.1
+    );
     let bytes = |part: &str| sizes.1[part]["bytes"].as_u64().unwrap();
-    assert!(bytes("system") > 500 && bytes("tools") > 2000 && bytes("messages") > 5, "{:#}", sizes.1);
+    assert!(
+        bytes("system") > 500 && bytes("tools") > 2000 && bytes("messages") > 5,
+        "{:#}",
+        sizes.1
+    );
     assert!(bytes("system") + bytes("tools") <= 14 * 1024, "{:#}", sizes.1);
     let words = place.stance(&["run", "--dry-run", "--mode", "plan", "greet"]);
-    assert!(words.out.contains("nothing was sent") && words.out.contains(&format!("system: {} bytes", bytes("system"))), "{}", words.out);
-    assert!(place.stance(&["space", "list", "--json"]).report().as_array().unwrap().is_empty(), "nothing was stored");
+    assert!(
+        words.out.contains("nothing was sent") && words.out.contains(&format!("system: {} bytes", bytes("system"))),
+        "{}",
+        words.out
+    );
+    assert!(
+        place
+            .stance(&["space", "list", "--json"])
+            .report()
+            .as_array()
+            .unwrap()
+            .is_empty(),
+        "nothing was stored"
+    );
     assert!(server.requests().is_empty());
 
     // What was measured is what is sent.
     assert_eq!(run(&place, &["--mode", "plan", "greet"]).0, 3);
     let body = &server.bodies()[0];
-    let measured: Vec<&str> = sizes.1["tool_names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let measured: Vec<&str> = sizes.1["tool_names"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
     let (mut measured, mut sent) = (measured, tools(body));
     measured.sort_unstable();
     sent.sort_unstable();
@@ -121,15 +184,25 @@ fn a_dry_run_measures_and_sends_nothing() {
 #[test]
 fn a_key_is_sent_to_its_provider_and_kept_nowhere() {
     let server = Server::start([
-        Answer::of(&[call("c1", "execute_command", json!({"command": "env; cat /proc/self/environ | tr '\\0' '\\n'"}))]),
+        Answer::of(&[call(
+            "c1",
+            "execute_command",
+            json!({"command": "env; cat /proc/self/environ | tr '\\0' '\\n'"}),
+        )]),
         Answer::failing(401, "authentication_error", &format!("the key {} was withdrawn", KEY.1)),
     ]);
     let place = place(&server, TWO_MODES);
     let said = place.stance(&["run", "--stream-json", "look around"]);
     assert_eq!(said.code, 1, "{}", said.err);
     assert!(server.requests().iter().all(|request| request.key == KEY.1));
-    assert!(!server.bodies()[1].to_string().contains(KEY.1), "a command does not have it");
-    let environment = place.happened(&format!("run/{}", last_report(&said.out)["run_id"].as_str().unwrap()), "tool_finished");
+    assert!(
+        !server.bodies()[1].to_string().contains(KEY.1),
+        "a command does not have it"
+    );
+    let environment = place.happened(
+        &format!("run/{}", last_report(&said.out)["run_id"].as_str().unwrap()),
+        "tool_finished",
+    );
     assert!(environment[0].to_string().contains("STANCE_RUN"), "{environment:?}");
 }
 
@@ -152,13 +225,34 @@ fn without_its_key_nothing_is_sent_and_the_variable_is_named() {
 fn a_provider_can_be_named_for_one_command() {
     let server = Server::start([Answer::of(&[text("hi")])]);
     let mut place = Place::new();
-    place.variables.push(("ANTHROPIC_API_KEY".to_owned(), "one-time".to_owned()));
-    let line = ["run", "--json", "--provider", "anthropic", "--base-url", &server.url, "--model", "house-model", "greet"];
+    place
+        .variables
+        .push(("ANTHROPIC_API_KEY".to_owned(), "one-time".to_owned()));
+    let line = [
+        "run",
+        "--json",
+        "--provider",
+        "anthropic",
+        "--base-url",
+        &server.url,
+        "--model",
+        "house-model",
+        "greet",
+    ];
     let said = place.stance(&line);
-    assert_eq!((said.code, said.report()["model"]["configured"].as_str()), (0, Some("anthropic:house-model")), "{}", said.err);
+    assert_eq!(
+        (said.code, said.report()["model"]["configured"].as_str()),
+        (0, Some("anthropic:house-model")),
+        "{}",
+        said.err
+    );
     assert_eq!(server.requests()[0].key, "one-time");
     assert_eq!(server.bodies()[0]["model"], "house-model");
-    for wrong in [&["--provider", "antropic", "--model", "m"][..], &["--model", "m"], &["--base-url", "http://127.0.0.1:9", "--model", "scripted:x"]] {
+    for wrong in [
+        &["--provider", "antropic", "--model", "m"][..],
+        &["--model", "m"],
+        &["--base-url", "http://127.0.0.1:9", "--model", "scripted:x"],
+    ] {
         let mut line = vec!["run", "greet"];
         line.extend(wrong);
         assert_eq!(place.stance(&line).code, 2, "{wrong:?}");

@@ -40,7 +40,10 @@ fn a_check_decides_what_was_delivered() {
     assert_eq!((code, &report["checks"][0]["exit"]), (0, &json!(0)));
     let (code, report) = place.run(&model, &["--check", "exit 9", "do it"]);
     assert_row(&report, "empty", "completed", "empty", None);
-    assert_eq!((code, report["summary"].as_str()), (3, Some("The check failed: exit 9")));
+    assert_eq!(
+        (code, report["summary"].as_str()),
+        (3, Some("The check failed: exit 9"))
+    );
     assert_eq!(report["checks"], json!([{"command": "exit 9", "exit": 9}]));
 }
 
@@ -64,9 +67,21 @@ fn a_denial_for_want_of_a_person_counts_only_when_nothing_else_succeeded() {
     let (code, report) = place.run(&stops, &["read it"]);
     assert_row(&report, "denied", "completed", "blocked", None);
     assert_eq!(code, 4);
-    assert_eq!(report["summary"], "Nothing was delivered: a call was denied because nobody could be asked.");
-    assert_eq!((&report["denials"][0]["layer"], &report["denials"][0]["tool"]), (&json!("no_approver"), &json!("read_file")));
-    assert!(report["denials"][0]["reason"].as_str().unwrap().contains("--allow 'read(.env)'"), "{report:#}");
+    assert_eq!(
+        report["summary"],
+        "Nothing was delivered: a call was denied because nobody could be asked."
+    );
+    assert_eq!(
+        (&report["denials"][0]["layer"], &report["denials"][0]["tool"]),
+        (&json!("no_approver"), &json!("read_file"))
+    );
+    assert!(
+        report["denials"][0]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("--allow 'read(.env)'"),
+        "{report:#}"
+    );
 
     // The verb succeeded, or the check: the work is there all the same.
     let says_so = place.script("says_so", &turns(&[secret(), complete()]));
@@ -79,7 +94,10 @@ fn a_denial_for_want_of_a_person_counts_only_when_nothing_else_succeeded() {
     assert_eq!((code, &report["outcome"]), (3, &json!("empty")), "{report:#}");
     // With the rule it named it goes through.
     let (code, report) = place.run(&stops, &["--allow", "read(.env)", "read it"]);
-    assert_eq!((code, &report["outcome"], &report["denials"]), (0, &json!("delivered"), &json!([])));
+    assert_eq!(
+        (code, &report["outcome"], &report["denials"]),
+        (0, &json!("delivered"), &json!([]))
+    );
 }
 
 #[test]
@@ -87,9 +105,17 @@ fn a_refusal_by_a_mode_or_a_rule_is_no_want_of_a_person() {
     let place = Place::new();
     let model = place.script("ruled", &turns(&[write("a.md"), says("I could not.")]));
     let (code, report) = place.run(&model, &["--deny", "edit(**)", "do it"]);
-    assert_eq!((code, &report["denials"][0]["layer"]), (0, &json!("deny_rule")), "{report:#}");
+    assert_eq!(
+        (code, &report["denials"][0]["layer"]),
+        (0, &json!("deny_rule")),
+        "{report:#}"
+    );
     let (code, report) = place.run(&model, &["--read-only", "do it"]);
-    assert_eq!((code, &report["denials"][0]["layer"]), (0, &json!("surface")), "{report:#}");
+    assert_eq!(
+        (code, &report["denials"][0]["layer"]),
+        (0, &json!("surface")),
+        "{report:#}"
+    );
     assert!(!place.repo().join("a.md").exists());
 }
 
@@ -108,23 +134,46 @@ fn a_spent_budget_ends_the_run_before_its_next_request() {
     assert_eq!(report["files_changed"], json!(["a.md"]), "what was done before is kept");
     assert_eq!(place.modes_requested(run_of(&report)).len(), 1);
     // What nobody watches is limited, and says how before it begins.
-    let said = place.stance(&["run", "--json", "--budget", "1k", "--budget", "5min", "--model", &model, "do it"]);
+    let said = place.stance(&[
+        "run", "--json", "--budget", "1k", "--budget", "5min", "--model", &model, "do it",
+    ]);
     assert_eq!(said.code, 5, "{}", said.err);
-    assert!(said.err.starts_with("· nobody is here to stop it: at most 1000 tokens and 5 minutes\n"), "{}", said.err);
+    assert!(
+        said.err
+            .starts_with("· nobody is here to stop it: at most 1000 tokens and 5 minutes\n"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]
 fn three_responses_without_one_good_call_are_the_limit() {
     let place = Place::new();
-    let bad = || calls(&[("read_file", json!({"path": "missing.md"})), ("no_such_tool", json!({}))]);
-    let mixed = || calls(&[("read_file", json!({"path": "missing.md"})), ("read_file", json!({"path": "README.md"}))]);
-    let model = place.script("lost", &turns(&[bad(), bad(), mixed(), bad(), bad(), bad(), complete()]));
+    let bad = || {
+        calls(&[
+            ("read_file", json!({"path": "missing.md"})),
+            ("no_such_tool", json!({})),
+        ])
+    };
+    let mixed = || {
+        calls(&[
+            ("read_file", json!({"path": "missing.md"})),
+            ("read_file", json!({"path": "README.md"})),
+        ])
+    };
+    let model = place.script(
+        "lost",
+        &turns(&[bad(), bad(), mixed(), bad(), bad(), bad(), complete()]),
+    );
     let (code, report) = place.run(&model, &["do it"]);
     assert_row(&report, "stopped", "error", "failed", Some("unknown"));
     assert_eq!(code, 6);
     // Mistakes count by response, and one good call begins the count anew.
     assert_eq!(place.modes_requested(run_of(&report)).len(), 6);
-    assert_eq!(report["summary"], "Stopped after 3 responses in a row without one good call.");
+    assert_eq!(
+        report["summary"],
+        "Stopped after 3 responses in a row without one good call."
+    );
 
     place.settings("[limits]\nmistakes = \"off\"\n");
     let (code, report) = place.run(&model, &["do it"]);

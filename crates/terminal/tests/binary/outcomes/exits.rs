@@ -52,20 +52,29 @@ fn a_granted_exit_is_consumed_and_an_agent_run_goes_on_in_the_same_thread() {
     assert_eq!(report["summary"], "Left the mode, as granted.");
     let next = &report["follow_up"];
     assert_row(next, "delivered", "completed", "completed", None);
-    assert_eq!((&next["thread_id"], &next["mode"]), (&report["thread_id"], &json!("chat")));
+    assert_eq!(
+        (&next["thread_id"], &next["mode"]),
+        (&report["thread_id"], &json!("chat"))
+    );
     assert_eq!(next["files_changed"], json!(["NOTE.md"]));
     assert_eq!(place.modes_requested(run_of(&report)), ["plan", "plan", "plan"]);
     assert_eq!(place.modes_requested(run_of(next)), ["chat", "chat"]);
     let space = format!("space/{}", report["space_id"].as_str().unwrap());
     let changes = place.happened(&space, "mode_changed");
     assert_eq!(changes.len(), 1);
-    assert_eq!((&changes[0]["from"], &changes[0]["to"]), (&json!("plan"), &json!("chat")));
+    assert_eq!(
+        (&changes[0]["from"], &changes[0]["to"]),
+        (&json!("plan"), &json!("chat"))
+    );
 }
 
 #[test]
 fn a_granted_exit_is_no_delivery_until_it_is_taken() {
     let place = Place::new();
-    let model = place.script("untaken", &turns(&[exit(), says("I wait."), says("fine"), says("fine")]));
+    let model = place.script(
+        "untaken",
+        &turns(&[exit(), says("I wait."), says("fine"), says("fine")]),
+    );
     let (_, asked) = place.run(&model, &["--mode", "plan", "just do it"]);
     let (_, exact) = waiting(&asked, "plan_exit");
     let said = place.stance(&["inbox", "approve", &exact, "--resume", "--json", "--model", &model]);
@@ -91,7 +100,15 @@ fn after_a_no_the_run_stays_and_a_later_request_is_a_fresh_one() {
     let (_, asked) = place.run(&model, &["--mode", "plan", "just do it"]);
     let (first, exact) = waiting(&asked, "plan_exit");
     let said = place.stance(&[
-        "inbox", "deny", &exact, "--because", "a plan, please", "--resume", "--json", "--model", &model,
+        "inbox",
+        "deny",
+        &exact,
+        "--because",
+        "a plan, please",
+        "--resume",
+        "--json",
+        "--model",
+        &model,
     ]);
     let report = said.report();
     assert_eq!((said.code, &report["mode"]), (7, &json!("plan")), "{}", said.err);

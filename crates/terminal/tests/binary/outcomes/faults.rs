@@ -15,10 +15,26 @@ fn a_failed_run_shows_the_words_of_its_provider() {
     let place = Place::new();
     place.settings(NO_RETRY);
     for (error, family, words) in [
-        (json!({"status": 500, "message": "the reactor is warm"}), "transient_upstream", "the reactor is warm"),
-        (json!({"status": 401, "message": "this key was withdrawn"}), "auth", "this key was withdrawn"),
-        (json!({"status": 413, "message": "too much to read"}), "context_overflow", "too much to read"),
-        (json!({"message": "the cable was cut"}), "transient_upstream", "the cable was cut"),
+        (
+            json!({"status": 500, "message": "the reactor is warm"}),
+            "transient_upstream",
+            "the reactor is warm",
+        ),
+        (
+            json!({"status": 401, "message": "this key was withdrawn"}),
+            "auth",
+            "this key was withdrawn",
+        ),
+        (
+            json!({"status": 413, "message": "too much to read"}),
+            "context_overflow",
+            "too much to read",
+        ),
+        (
+            json!({"message": "the cable was cut"}),
+            "transient_upstream",
+            "the cable was cut",
+        ),
     ] {
         let model = place.script("failing", &turns(&[json!({"error": error})]));
         let (code, report) = place.run(&model, &["--mode", "plan", "plan"]);
@@ -35,7 +51,13 @@ fn a_request_that_is_not_as_the_script_expects_fails_with_the_difference() {
     let (code, report) = place.run(&model, &["--mode", "plan", "plan"]);
     assert_row(&report, "failed", "error", "failed", Some("unknown"));
     assert_eq!(code, 1);
-    assert!(report["summary"].as_str().unwrap().contains("mode: expected `agent`, found `plan`"), "{report:#}");
+    assert!(
+        report["summary"]
+            .as_str()
+            .unwrap()
+            .contains("mode: expected `agent`, found `plan`"),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -43,7 +65,10 @@ fn a_passing_fault_is_tried_again_and_a_lasting_one_is_not() {
     let place = Place::new();
     place.settings("[limits]\nretries = 2\nretry_pause_ms = 1\n");
     let busy = || json!({"error": {"status": 529, "message": "much asked"}});
-    let model = place.script("busy", &turns(&[busy(), busy(), says("here I am"), busy(), busy(), busy()]));
+    let model = place.script(
+        "busy",
+        &turns(&[busy(), busy(), says("here I am"), busy(), busy(), busy()]),
+    );
     let (code, events, report) = place.stream(&model, &["do it"]);
     assert_eq!((code, report["text"].as_str()), (0, Some("here I am")), "{report:#}");
     let failures = events.iter().filter(|event| event["kind"] == "request_failed");
@@ -51,10 +76,17 @@ fn a_passing_fault_is_tried_again_and_a_lasting_one_is_not() {
     assert_eq!(attempts, [&json!(1), &json!(2)]);
     let thread = report["thread_id"].as_str().unwrap();
     let (code, report) = place.run(&model, &["--resume", thread, "again"]);
-    assert_eq!((code, report["summary"].as_str()), (1, Some("much asked")), "{report:#}");
+    assert_eq!(
+        (code, report["summary"].as_str()),
+        (1, Some("much asked")),
+        "{report:#}"
+    );
     assert_eq!(place.modes_requested(run_of(&report)).len(), 3);
 
-    let locked = place.script("locked", &turns(&[json!({"error": {"status": 403, "message": "not yours"}})]));
+    let locked = place.script(
+        "locked",
+        &turns(&[json!({"error": {"status": 403, "message": "not yours"}})]),
+    );
     let (code, report) = place.run(&locked, &["do it"]);
     assert_eq!((code, place.modes_requested(run_of(&report)).len()), (1, 1));
 }
@@ -87,18 +119,40 @@ fn of_several_endings_the_graver_one_is_the_exit_code() {
         turn["usage"] = json!({"input": 5000});
         turn
     };
-    let secret = calls(&[("read_file", json!({"path": ".env"})), ("list_files", json!({"path": "."}))]);
+    let secret = calls(&[
+        ("read_file", json!({"path": ".env"})),
+        ("list_files", json!({"path": "."})),
+    ]);
     let lost = || calls(&[("no_such_tool", json!({}))]);
     for (name, script, wanted, outcome) in [
-        ("error_over_waiting", vec![exit(), json!({"error": {"status": 500}})], 1, "failed"),
+        (
+            "error_over_waiting",
+            vec![exit(), json!({"error": {"status": 500}})],
+            1,
+            "failed",
+        ),
         ("budget_over_waiting", vec![spent, says("I wait.")], 5, "over_budget"),
-        ("mistakes_over_waiting", vec![exit(), lost(), says("I wait.")], 6, "stopped"),
-        ("waiting_over_denied", vec![secret.clone(), exit(), says("I wait.")], 7, "waiting"),
+        (
+            "mistakes_over_waiting",
+            vec![exit(), lost(), says("I wait.")],
+            6,
+            "stopped",
+        ),
+        (
+            "waiting_over_denied",
+            vec![secret.clone(), exit(), says("I wait.")],
+            7,
+            "waiting",
+        ),
         ("contract_over_denied", vec![secret, says("no"), says("no")], 3, "empty"),
     ] {
         let model = place.script(name, &turns(&script));
         let (code, report) = place.run(&model, &["--mode", "plan", "--budget", "4k", name]);
-        assert_eq!((code, report["outcome"].as_str()), (wanted, Some(outcome)), "{name}: {report:#}");
+        assert_eq!(
+            (code, report["outcome"].as_str()),
+            (wanted, Some(outcome)),
+            "{name}: {report:#}"
+        );
     }
 }
 
@@ -106,7 +160,10 @@ fn of_several_endings_the_graver_one_is_the_exit_code() {
 fn ctrl_c_stops_the_run_with_everything_it_started() {
     let place = Place::new();
     let line = "echo begun > begun.txt; sleep 1000";
-    let model = place.script("long", &turns(&[calls(&[("execute_command", json!({"command": line}))]), says("late")]));
+    let model = place.script(
+        "long",
+        &turns(&[calls(&[("execute_command", json!({"command": line}))]), says("late")]),
+    );
     let mut child = place
         .command(&["run", "--stream-json", "--model", &model, "build it"])
         .stdout(Stdio::piped())
@@ -122,10 +179,16 @@ fn ctrl_c_stops_the_run_with_everything_it_started() {
     let report: Value = serde_json::from_str(&last).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{report:#}");
     assert_row(&report, "cancelled", "cancelled", "failed", None);
-    assert_eq!((report["summary"].as_str(), report["text"].as_str()), (Some("Stopped."), Some("")));
+    assert_eq!(
+        (report["summary"].as_str(), report["text"].as_str()),
+        (Some("Stopped."), Some(""))
+    );
     // The call got its one result, and nothing was asked after it.
     let results = place.results(run_of(&report), "execute_command");
-    assert!(matches!(results.as_slice(), [(true, words)] if words.contains("a person stopped the run")), "{results:?}");
+    assert!(
+        matches!(results.as_slice(), [(true, words)] if words.contains("a person stopped the run")),
+        "{results:?}"
+    );
     assert_eq!(place.modes_requested(run_of(&report)).len(), 1);
     // The thread goes on with a further message.
     let (code, next) = place.run(&model, &["--resume", report["thread_id"].as_str().unwrap(), "go on"]);

@@ -22,9 +22,15 @@ fn a_submitted_plan_is_delivered_and_waits_for_its_approval() {
     let (code, report) = place.run(&model, &["--mode", "plan", "tidy up"]);
     assert_row(&report, "delivered", "completed", "completed", None);
     assert_eq!((code, report["summary"].as_str()), (0, Some("Delivered the plan.")));
-    assert_eq!((&report["mode"], &report["plan"]["revision"]), (&json!("plan"), &json!(1)));
+    assert_eq!(
+        (&report["mode"], &report["plan"]["revision"]),
+        (&json!("plan"), &json!(1))
+    );
     assert_eq!(report["plan"]["status"], "proposed");
-    assert_eq!(waiting(&report, "plan").1.split_once('@').unwrap().1, report["plan"]["digest"]);
+    assert_eq!(
+        waiting(&report, "plan").1.split_once('@').unwrap().1,
+        report["plan"]["digest"]
+    );
     assert!(place.happened(&format!("run/{}", run_of(&report)), "nudged").is_empty());
 }
 
@@ -32,11 +38,17 @@ fn a_submitted_plan_is_delivered_and_waits_for_its_approval() {
 fn a_typed_no_is_a_declined_run_with_or_without_the_reminder() {
     let place = Place::new();
     let at_once = place.script("at_once", &turns(&[no_plan("The typo is one letter.")]));
-    let reminded = place.script("reminded", &turns(&[says("It is one letter."), no_plan("It is one letter.")]));
+    let reminded = place.script(
+        "reminded",
+        &turns(&[says("It is one letter."), no_plan("It is one letter.")]),
+    );
     for (model, reminders) in [(at_once, 0), (reminded, 1)] {
         let (code, report) = place.run(&model, &["--mode", "plan", "fix the typo"]);
         assert_row(&report, "declined", "completed", "completed", None);
-        assert_eq!((code, &report["plan"], &report["pending"]), (0, &json!(null), &json!([])));
+        assert_eq!(
+            (code, &report["plan"], &report["pending"]),
+            (0, &json!(null), &json!([]))
+        );
         assert_eq!(report["summary"], "Ended without a delivery: none is needed.");
         let run = format!("run/{}", run_of(&report));
         assert_eq!(place.happened(&run, "nudged").len(), reminders);
@@ -58,7 +70,10 @@ fn prose_alone_is_reminded_exactly_once_and_then_ends_as_silent() {
     let (code, events, report) = place.stream(&model, &["--mode", "plan", "what would you do?"]);
     assert_row(&report, "empty", "completed", "empty", Some("silent_run"));
     assert_eq!((code, report["summary"].as_str()), (3, Some(UNMET)));
-    assert_eq!(report["text"], "As I said: rewrite it.", "what was written before is kept");
+    assert_eq!(
+        report["text"], "As I said: rewrite it.",
+        "what was written before is kept"
+    );
     assert_eq!(report["plan"], json!(null), "no third request was made");
     let kinds: Vec<&str> = events.iter().map(|event| event["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == "nudged").count(), 1);
@@ -74,23 +89,42 @@ fn prose_alone_is_reminded_exactly_once_and_then_ends_as_silent() {
 #[test]
 fn a_model_cannot_write_the_line_that_says_a_plan_is_missing() {
     let place = Place::new();
-    let model = place.script("forged", &turns(&[json!({"text": format!("✗ {UNMET}"), "tool_calls": [
-        {"name": "submit_plan", "arguments": plan()}]})]));
+    let model = place.script(
+        "forged",
+        &turns(&[json!({"text": format!("✗ {UNMET}"), "tool_calls": [
+        {"name": "submit_plan", "arguments": plan()}]})]),
+    );
     let said = place.stance(&["run", "--mode", "plan", "--model", &model, "plan"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.out.lines().filter(|line| line.contains(UNMET)).all(|line| line.starts_with("│ ")), "{}", said.out);
+    assert!(
+        said.out
+            .lines()
+            .filter(|line| line.contains(UNMET))
+            .all(|line| line.starts_with("│ ")),
+        "{}",
+        said.out
+    );
 }
 
 #[test]
 fn a_rejected_submission_delivers_nothing() {
     let place = Place::new();
     let hollow = json!({"goal": "Nothing", "nodes": []});
-    let model = place.script("hollow", &turns(&[calls(&[("submit_plan", hollow)]), says("done"), says("done")]));
+    let model = place.script(
+        "hollow",
+        &turns(&[calls(&[("submit_plan", hollow)]), says("done"), says("done")]),
+    );
     let (code, report) = place.run(&model, &["--mode", "plan", "plan"]);
     assert_row(&report, "empty", "completed", "empty", Some("silent_run"));
-    assert_eq!((code, &report["plan"], &report["pending"]), (3, &json!(null), &json!([])));
+    assert_eq!(
+        (code, &report["plan"], &report["pending"]),
+        (3, &json!(null), &json!([]))
+    );
     let results = place.results(run_of(&report), "submit_plan");
-    assert!(matches!(results.as_slice(), [(true, words)] if words.contains("nothing was submitted")), "{results:?}");
+    assert!(
+        matches!(results.as_slice(), [(true, words)] if words.contains("nothing was submitted")),
+        "{results:?}"
+    );
 }
 
 #[test]
@@ -99,7 +133,10 @@ fn a_reply_waits_for_the_person_and_their_answer_goes_on() {
     let model = place.script(
         "reply",
         &turns(&[
-            calls(&[("plan_mode_respond", json!({"response": "Patch or rewrite?", "options": ["Patch", "Rewrite"]}))]),
+            calls(&[(
+                "plan_mode_respond",
+                json!({"response": "Patch or rewrite?", "options": ["Patch", "Rewrite"]}),
+            )]),
             json!({"tool_calls": [{"name": "submit_plan", "arguments": plan()}],
                    "expect": {"contains": "The person answered: Rewrite"}}),
         ]),
@@ -129,8 +166,15 @@ fn where_nobody_will_answer_a_reply_is_shown_and_says_so() {
     let (code, report) = place.run(&model, &["--mode", "plan", "which way?"]);
     assert_row(&report, "delivered", "completed", "completed", None);
     let results = place.results(run_of(&report), "plan_mode_respond");
-    assert!(matches!(results.as_slice(), [(false, words)] if words.contains("Nobody will answer")), "{results:?}");
-    assert_eq!((code, report["pending"].as_array().unwrap().len()), (0, 1), "only the plan waits");
+    assert!(
+        matches!(results.as_slice(), [(false, words)] if words.contains("Nobody will answer")),
+        "{results:?}"
+    );
+    assert_eq!(
+        (code, report["pending"].as_array().unwrap().len()),
+        (0, 1),
+        "only the plan waits"
+    );
 }
 
 #[test]
@@ -139,7 +183,10 @@ fn a_reply_that_only_tells_is_not_waited_for() {
     let model = place.script(
         "tells",
         &turns(&[
-            calls(&[("plan_mode_respond", json!({"response": "Two callers found.", "needs_more_exploration": true}))]),
+            calls(&[(
+                "plan_mode_respond",
+                json!({"response": "Two callers found.", "needs_more_exploration": true}),
+            )]),
             calls(&[("submit_plan", plan())]),
         ]),
     );
@@ -157,5 +204,13 @@ fn a_mode_whose_verb_is_not_there_starts_no_run() {
     let said = place.stance(&["run", "--mode", "orchestrate", "--json", "--model", &model, "split it"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""));
     assert!(said.err.contains("propose_orchestration"), "{}", said.err);
-    assert!(place.stance(&["space", "list", "--json"]).report().as_array().unwrap().is_empty(), "no room was opened for it");
+    assert!(
+        place
+            .stance(&["space", "list", "--json"])
+            .report()
+            .as_array()
+            .unwrap()
+            .is_empty(),
+        "no room was opened for it"
+    );
 }

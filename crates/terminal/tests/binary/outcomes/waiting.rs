@@ -21,8 +21,15 @@ fn where_nobody_is_a_question_is_answered_by_an_assumption() {
     let place = Place::new();
     for mode in ["agent", "plan"] {
         let plan = crate::support::one_step_plan("Tabs", "tabs", &["src/app.js"], &[]);
-        let last = if mode == "plan" { calls(&[("submit_plan", plan)]) } else { says("I took tabs.") };
-        let model = place.script(mode, &turns(&[calls(&[("ask_user", json!({"question": "Tabs?"}))]), last]));
+        let last = if mode == "plan" {
+            calls(&[("submit_plan", plan)])
+        } else {
+            says("I took tabs.")
+        };
+        let model = place.script(
+            mode,
+            &turns(&[calls(&[("ask_user", json!({"question": "Tabs?"}))]), last]),
+        );
         let (code, report) = place.run(&model, &["--mode", mode, "format it"]);
         assert_eq!((code, report["outcome"].as_str()), (0, Some("delivered")), "{report:#}");
         let results = place.results(run_of(&report), "ask_user");
@@ -30,7 +37,13 @@ fn where_nobody_is_a_question_is_answered_by_an_assumption() {
             matches!(results.as_slice(), [(false, words)] if words.contains("State the assumption you make")),
             "{results:?}"
         );
-        assert!(report["pending"].as_array().unwrap().iter().all(|one| one["kind"] != "question"));
+        assert!(
+            report["pending"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|one| one["kind"] != "question")
+        );
     }
 }
 
@@ -59,35 +72,57 @@ fn a_question_outlives_the_process_and_is_answered_once() {
     assert_eq!(wrong.code, 2, "{}", wrong.err);
 
     let said = place.stance(&["inbox", "answer", &id, "2", "--resume", "--json", "--model", &model]);
-    assert_eq!((said.code, said.report()["text"].as_str()), (0, Some("Dropped.")), "{}", said.err);
+    assert_eq!(
+        (said.code, said.report()["text"].as_str()),
+        (0, Some("Dropped.")),
+        "{}",
+        said.err
+    );
     let again = place.stance(&["inbox", "answer", &id, "Keep", "--resume", "--model", &model]);
     assert_eq!(again.code, 2, "{}", again.err);
-    assert_eq!(place.results(run_of(&report), "ask_user"), [(false, "The person answered: Drop".to_owned())]);
+    assert_eq!(
+        place.results(run_of(&report), "ask_user"),
+        [(false, "The person answered: Drop".to_owned())]
+    );
 }
 
 #[test]
 fn a_permission_is_given_for_exactly_what_was_shown_and_used_once() {
     let place = Place::new();
     place.settings(ASKS);
-    let model = place.script("appends", &turns(&[append(), says("done"), append(), says("done again")]));
+    let model = place.script(
+        "appends",
+        &turns(&[append(), says("done"), append(), says("done again")]),
+    );
     let (code, report) = place.run(&model, &["--approvals", "wait", "log it"]);
     assert_row(&report, "waiting", "waiting", "blocked", None);
     assert_eq!(code, 7);
     let (id, exact) = waiting(&report, "permission");
-    assert!(report["pending"][0]["lines"].to_string().contains("command: echo ran >> log.txt"), "{report:#}");
+    assert!(
+        report["pending"][0]["lines"]
+            .to_string()
+            .contains("command: echo ran >> log.txt"),
+        "{report:#}"
+    );
     let log = place.repo().join("log.txt");
     assert!(!log.exists());
 
-    for (named, code, words) in
-        [(id.clone(), 2, "names the digest"), (format!("{id}@{}", "0".repeat(64)), 1, "it changed, look again")]
-    {
+    for (named, code, words) in [
+        (id.clone(), 2, "names the digest"),
+        (format!("{id}@{}", "0".repeat(64)), 1, "it changed, look again"),
+    ] {
         let refused = place.stance(&["inbox", "approve", &named, "--resume", "--model", &model]);
         assert_eq!(refused.code, code, "{}", refused.err);
         assert!(refused.err.contains(words), "{}", refused.err);
     }
     assert!(!log.exists());
     let said = place.stance(&["inbox", "approve", &exact, "--resume", "--json", "--model", &model]);
-    assert_eq!((said.code, said.report()["text"].as_str()), (0, Some("done")), "{}", said.err);
+    assert_eq!(
+        (said.code, said.report()["text"].as_str()),
+        (0, Some("done")),
+        "{}",
+        said.err
+    );
     assert_eq!(place.read("log.txt"), "ran\n");
     let twice = place.stance(&["inbox", "approve", &exact, "--resume", "--model", &model]);
     assert_eq!(twice.code, 2, "{}", twice.err);
@@ -105,18 +140,30 @@ fn a_no_with_words_guides_and_a_bare_no_is_a_mistake() {
     let place = Place::new();
     place.settings(&format!("{ASKS}[limits]\nmistakes = 1\n"));
     let model = place.script("edits", &turns(&[edit(), says("I leave it.")]));
-    for (because, code, outcome, requests) in
-        [(Some("src is frozen today"), 0, "delivered", 2), (None, 6, "stopped", 1)]
-    {
+    for (because, code, outcome, requests) in [
+        (Some("src is frozen today"), 0, "delivered", 2),
+        (None, 6, "stopped", 1),
+    ] {
         let (_, report) = place.run(&model, &["--approvals", "wait", "edit it"]);
         let (_, exact) = waiting(&report, "permission");
         let mut line = vec!["inbox", "deny", &exact, "--resume", "--json", "--model", &model];
         line.extend(because.iter().flat_map(|words| ["--because", words]));
         let said = place.stance(&line);
-        assert_eq!((said.code, said.report()["outcome"].as_str()), (code, Some(outcome)), "{}", said.err);
+        assert_eq!(
+            (said.code, said.report()["outcome"].as_str()),
+            (code, Some(outcome)),
+            "{}",
+            said.err
+        );
         let results = place.results(run_of(&report), "write_to_file");
-        assert!(matches!(results.as_slice(), [(true, words)] if words.contains("the person said no")), "{results:?}");
-        assert_eq!(results[0].1.contains("They said: src is frozen today"), because.is_some());
+        assert!(
+            matches!(results.as_slice(), [(true, words)] if words.contains("the person said no")),
+            "{results:?}"
+        );
+        assert_eq!(
+            results[0].1.contains("They said: src is frozen today"),
+            because.is_some()
+        );
         assert_eq!(place.modes_requested(run_of(&report)).len(), requests);
     }
     assert!(!place.repo().join("src/new.js").exists());
@@ -130,7 +177,10 @@ fn a_call_whose_ground_changed_after_the_yes_is_asked_again() {
         "overwrites",
         &turns(&[
             calls(&[("read_file", json!({"path": "src/app.js"}))]),
-            calls(&[("write_to_file", json!({"path": "src/app.js", "content": "const x = 2;\n"}))]),
+            calls(&[(
+                "write_to_file",
+                json!({"path": "src/app.js", "content": "const x = 2;\n"}),
+            )]),
             says("done"),
         ]),
     );
@@ -150,7 +200,10 @@ fn a_call_whose_ground_changed_after_the_yes_is_asked_again() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(place.read("src/app.js"), "const x = 1; // mine\n");
     let results = place.results(run_of(&report), "write_to_file");
-    assert!(matches!(results.as_slice(), [(true, words)] if words.contains("// mine")), "{results:?}");
+    assert!(
+        matches!(results.as_slice(), [(true, words)] if words.contains("// mine")),
+        "{results:?}"
+    );
 }
 
 #[test]

@@ -9,17 +9,29 @@ use crate::support::{Place, calls, one_step_plan, says, turns};
 fn the_current_space_is_agent_until_a_person_switches_it() {
     let place = Place::new();
     let first = place.stance(&["mode", "--json"]).report();
-    assert_eq!((text(&first, "mode"), text(&first, "shown"), &first["current"]), ("chat", "Agent", &json!(true)));
-    for (word, stored, shown) in
-        [("plan", "plan", "Plan"), ("orchestrate", "orchestrate", "Orchestrate"), ("act", "chat", "Agent"), ("plan", "plan", "Plan"), ("chat", "chat", "Agent")]
-    {
+    assert_eq!(
+        (text(&first, "mode"), text(&first, "shown"), &first["current"]),
+        ("chat", "Agent", &json!(true))
+    );
+    for (word, stored, shown) in [
+        ("plan", "plan", "Plan"),
+        ("orchestrate", "orchestrate", "Orchestrate"),
+        ("act", "chat", "Agent"),
+        ("plan", "plan", "Plan"),
+        ("chat", "chat", "Agent"),
+    ] {
         let said = place.stance(&["mode", word]);
         assert_eq!(said.code, 0, "{}", said.err);
         assert!(said.out.contains(&format!("is in {shown} now")), "{}", said.out);
         let now = place.stance(&["mode", "--json"]).report();
         assert_eq!((text(&now, "id"), text(&now, "mode")), (text(&first, "id"), stored));
     }
-    for (word, wanted) in [("review", "review cannot be chosen"), ("pln", "did you mean `plan`"), ("PLAN", "did you mean `plan`"), ("", "is not a mode")] {
+    for (word, wanted) in [
+        ("review", "review cannot be chosen"),
+        ("pln", "did you mean `plan`"),
+        ("PLAN", "did you mean `plan`"),
+        ("", "is not a mode"),
+    ] {
         let said = place.stance(&["mode", word]);
         assert_eq!(said.code, 2, "{word}");
         assert!(said.err.contains(wanted), "{word}: {}", said.err);
@@ -37,12 +49,21 @@ fn a_run_without_a_mode_joins_a_current_space_that_is_not_agent_and_says_so() {
     let report = fresh.report();
     assert_eq!((fresh.code, text(&report, "mode")), (0, "chat"));
     assert_ne!(text(&report, "space_id"), current);
-    assert!(fresh.err.contains(&format!("In the fresh space {}, in Agent.", text(&report, "space_id"))), "{}", fresh.err);
+    assert!(
+        fresh
+            .err
+            .contains(&format!("In the fresh space {}, in Agent.", text(&report, "space_id"))),
+        "{}",
+        fresh.err
+    );
 
     assert_eq!(place.stance(&["mode", "plan"]).code, 0);
     let joined = place.stance(&["run", "--json", "--model", &model, "hello"]);
     let report = joined.report();
-    assert_eq!((joined.code, text(&report, "mode"), text(&report, "space_id")), (3, "plan", current));
+    assert_eq!(
+        (joined.code, text(&report, "mode"), text(&report, "space_id")),
+        (3, "plan", current)
+    );
     let why = format!("In space {current}, which is in Plan: it is the current one of this checkout.");
     assert!(joined.err.contains(&why), "{}", joined.err);
     // A mode that is named opens a room of its own, also the one the current space has.
@@ -74,12 +95,24 @@ fn an_id_that_is_not_there_is_a_wrong_command_with_what_is_near() {
     let plans = place.script("plans", &turns(&[calls(&[("submit_plan", plan)])]));
     let asks = place.script("asks", &turns(&[calls(&[("ask_user", ask)])]));
     let (_, report) = place.run(&plans, &["--mode", "plan", "plan"]);
-    let (code, waits) = place.run(&asks, &["--space", text(&report, "space_id"), "--approvals", "wait", "ask"]);
+    let (code, waits) = place.run(
+        &asks,
+        &["--space", text(&report, "space_id"), "--approvals", "wait", "ask"],
+    );
     assert_eq!(code, 7, "{waits:#}");
-    let question = waits["pending"].as_array().unwrap().iter().find(|one| one["kind"] == "question").unwrap();
+    let question = waits["pending"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["kind"] == "question")
+        .unwrap();
     let before = head(&place);
     let slip = |id: &str| format!("{}{}", &id[..id.len() - 1], if id.ends_with('0') { '1' } else { '0' });
-    let (space, thread, run) = (text(&report, "space_id"), text(&report, "thread_id"), text(&report, "run_id"));
+    let (space, thread, run) = (
+        text(&report, "space_id"),
+        text(&report, "thread_id"),
+        text(&report, "run_id"),
+    );
     let (plan, question) = (text(&report["plan"], "id"), text(question, "id"));
     let digest = text(&report["plan"], "digest");
     let named = format!("{}@{digest}", slip(plan));
@@ -100,9 +133,17 @@ fn an_id_that_is_not_there_is_a_wrong_command_with_what_is_near() {
     ] {
         let said = place.stance(&line);
         assert_eq!(said.code, 2, "{line:?}: {}{}", said.out, said.err);
-        assert!(said.err.contains("near: ") && said.err.contains(near), "{line:?}: {}", said.err);
+        assert!(
+            said.err.contains("near: ") && said.err.contains(near),
+            "{line:?}: {}",
+            said.err
+        );
     }
-    for line in [&["run", "--space", "elsewhere", "go"][..], &["run", "--resume", "elsewhere", "go"], &["plan", "show", "elsewhere"]] {
+    for line in [
+        &["run", "--space", "elsewhere", "go"][..],
+        &["run", "--resume", "elsewhere", "go"],
+        &["plan", "show", "elsewhere"],
+    ] {
         let said = place.stance(line);
         assert_eq!(said.code, 2, "{line:?}: {}", said.err);
         assert!(said.err.contains("hint: "), "{line:?}: {}", said.err);

@@ -26,13 +26,24 @@ fn switching_to_the_mode_it_is_in_does_nothing_at_all() {
     assert_eq!(code, 7);
     let space = text(&report, "space_id");
     let before = head(&place);
-    for line in [&["space", "mode", space, "plan", "--model", &model][..], &["mode", "plan", "--model", &model]] {
+    for line in [
+        &["space", "mode", space, "plan", "--model", &model][..],
+        &["mode", "plan", "--model", &model],
+    ] {
         let said = place.stance(line);
         assert_eq!(said.code, 0, "{}", said.err);
-        assert!(said.out.contains(&format!("Space {space} is in Plan already.")), "{}", said.out);
+        assert!(
+            said.out.contains(&format!("Space {space} is in Plan already.")),
+            "{}",
+            said.out
+        );
     }
     assert_eq!(head(&place), before);
-    assert_eq!(place.stance(&["inbox", "--json"]).report().as_array().unwrap().len(), 1, "the reply still waits");
+    assert_eq!(
+        place.stance(&["inbox", "--json"]).report().as_array().unwrap().len(),
+        1,
+        "the reply still waits"
+    );
 }
 
 #[test]
@@ -47,25 +58,55 @@ fn a_switch_answers_the_reply_that_waits_and_goes_on_in_the_new_mode() {
         ]}),
     );
     let (_, report) = place.run(&model, &["--mode", "plan", "--approvals", "wait", "which way?"]);
-    let (space, run, thread) = (text(&report, "space_id"), text(&report, "run_id"), text(&report, "thread_id"));
+    let (space, run, thread) = (
+        text(&report, "space_id"),
+        text(&report, "run_id"),
+        text(&report, "thread_id"),
+    );
     let said = place.stance(&["space", "mode", space, "agent", "--model", &model]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    assert!(said.out.contains(&format!("Space {space} is in Agent now.")), "{}", said.out);
+    assert!(
+        said.out.contains(&format!("Space {space} is in Agent now.")),
+        "{}",
+        said.out
+    );
     assert_eq!(place.read("NOTE.md"), "patched\n");
 
     // The run that waited is over by the switch: one result, no further request.
     let ended = place.happened(&format!("run/{run}"), "run_ended");
-    let conclusion = json!({"outcome": "switched", "status": "completed", "liveness": "completed", "error_family": null});
-    assert_eq!((ended.len(), &ended[0]["conclusion"], text(&ended[0], "summary")), (1, &conclusion, "Switched to Agent."));
-    assert_eq!(place.results(run, "plan_mode_respond"), [(false, "The person switched to Agent.".to_owned())]);
+    let conclusion =
+        json!({"outcome": "switched", "status": "completed", "liveness": "completed", "error_family": null});
+    assert_eq!(
+        (ended.len(), &ended[0]["conclusion"], text(&ended[0], "summary")),
+        (1, &conclusion, "Switched to Agent.")
+    );
+    assert_eq!(
+        place.results(run, "plan_mode_respond"),
+        [(false, "The person switched to Agent.".to_owned())]
+    );
     assert_eq!(place.modes_requested(run), ["plan"]);
     let next = text(&ended[0], "follow_up");
     assert_eq!(place.modes_requested(next), ["chat", "chat"]);
     let started = &place.happened(&format!("run/{next}"), "run_started")[0];
-    assert_eq!((text(started, "thread"), &started["recipe"]["chain"]), (thread, &json!([])), "a person's act begins a chain");
+    assert_eq!(
+        (text(started, "thread"), &started["recipe"]["chain"]),
+        (thread, &json!([])),
+        "a person's act begins a chain"
+    );
     assert_eq!(changes(&place, space), [("plan".to_owned(), "chat".to_owned())]);
-    assert!(place.stance(&["inbox", "--json"]).report().as_array().unwrap().is_empty());
-    assert_eq!(place.stance(&["run", "--resume", run, "--model", &model]).code, 2, "it cannot be gone on with");
+    assert!(
+        place
+            .stance(&["inbox", "--json"])
+            .report()
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(
+        place.stance(&["run", "--resume", run, "--model", &model]).code,
+        2,
+        "it cannot be gone on with"
+    );
 }
 
 #[test]
@@ -85,8 +126,15 @@ fn a_message_typed_with_the_switch_is_delivered_once() {
     assert_eq!(code, 7);
     // The reply waits over the end of the process; the person comes back and types.
     let mut keyboard = Keyboard::start(&place, &["--model", &model]);
-    keyboard.until("1 waiting for you").until("[Plan").types(&format!("/agent {draft}"));
-    keyboard.until("is in Agent now").until("patched").until("[Agent").types("/quit");
+    keyboard
+        .until("1 waiting for you")
+        .until("[Plan")
+        .types(&format!("/agent {draft}"));
+    keyboard
+        .until("is in Agent now")
+        .until("patched")
+        .until("[Agent")
+        .types("/quit");
     let (code, shown) = keyboard.end();
     assert_eq!(code, 0, "{shown}");
     assert_eq!(place.read("NOTE.md"), "patched\n");
@@ -122,8 +170,17 @@ fn a_person_who_is_asked_can_switch_instead_of_answering() {
     );
     assert_eq!(place.stance(&["mode", "plan"]).code, 0);
     let mut keyboard = Keyboard::start(&place, &["--model", &model]);
-    keyboard.until("[Plan").types("which way?").until("Patch or rewrite?").until("answer > ").types("/agent just patch it");
-    keyboard.until("is in Agent now").until("patched").until("[Agent").types("/quit");
+    keyboard
+        .until("[Plan")
+        .types("which way?")
+        .until("Patch or rewrite?")
+        .until("answer > ")
+        .types("/agent just patch it");
+    keyboard
+        .until("is in Agent now")
+        .until("patched")
+        .until("[Agent")
+        .types("/quit");
     let (code, shown) = keyboard.end();
     assert_eq!((code, place.read("NOTE.md").as_str()), (0, "patched\n"), "{shown}");
     let answers: Vec<String> = place
@@ -152,5 +209,9 @@ fn autonomy_of_a_planning_run_ends_with_it() {
     let said = place.stance(&["inbox", "approve", &exact, "--resume", "--json", "--model", &model]);
     let next = &said.report()["follow_up"];
     // Once out of plan mode it asks again, as it did before.
-    assert_eq!((said.code, text(next, "outcome"), text(&next["pending"][0], "kind")), (7, "waiting", "permission"), "{next:#}");
+    assert_eq!(
+        (said.code, text(next, "outcome"), text(&next["pending"][0], "kind")),
+        (7, "waiting", "permission"),
+        "{next:#}"
+    );
 }

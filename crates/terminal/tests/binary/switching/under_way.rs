@@ -11,21 +11,32 @@ use crate::support::{Place, calls, one_step_plan, plan_at_digest, said, says, tu
 const ONE_MODEL: &str = "[models.default]\nprovider = \"anthropic\"\nmodel = \"claude-sonnet-4-5\"\n";
 
 fn write(id: &str) -> serde_json::Value {
-    call(id, "write_to_file", json!({"path": format!("{id}.md"), "content": "new\n"}))
+    call(
+        id,
+        "write_to_file",
+        json!({"path": format!("{id}.md"), "content": "new\n"}),
+    )
 }
 
 #[test]
 fn a_run_under_way_finishes_in_the_mode_it_was_started_in() {
-    for (from, stored, to, to_stored, shown) in
-        [("plan", "plan", "agent", "chat", "Agent"), ("agent", "chat", "plan", "plan", "Plan")]
-    {
+    for (from, stored, to, to_stored, shown) in [
+        ("plan", "plan", "agent", "chat", "Agent"),
+        ("agent", "chat", "plan", "plan", "Plan"),
+    ] {
         let (held, go_on) = Answer::of(&[write("during")]).held();
         let last = if from == "plan" {
             call("c2", "submit_plan", one_step_plan("Plan", "a", &["A.md"], &[]))
         } else {
             call("c2", "attempt_completion", json!({"result": "done"}))
         };
-        let server = Server::start([held, Answer::of(&[last]), Answer::of(&[write("after")]), Answer::of(&[said_text("end")]), Answer::of(&[said_text("end")])]);
+        let server = Server::start([
+            held,
+            Answer::of(&[last]),
+            Answer::of(&[write("after")]),
+            Answer::of(&[said_text("end")]),
+            Answer::of(&[said_text("end")]),
+        ]);
         let mut place = Place::new();
         server.configure(&mut place, ONE_MODEL);
         let child = place
@@ -35,21 +46,37 @@ fn a_run_under_way_finishes_in_the_mode_it_was_started_in() {
             .spawn()
             .unwrap();
         server.wait_for_request();
-        let space = place.stance(&["space", "list", "--json"]).report()[0]["id"].as_str().unwrap().to_owned();
+        let space = place.stance(&["space", "list", "--json"]).report()[0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let switched = place.stance(&["space", "mode", &space, to]);
         assert_eq!(switched.code, 0, "{}", switched.err);
         assert!(switched.out.contains(&format!("is in {shown} now")), "{}", switched.out);
-        assert!(switched.out.contains("finishes in its own mode; your next message runs in the new one"), "{}", switched.out);
+        assert!(
+            switched
+                .out
+                .contains("finishes in its own mode; your next message runs in the new one"),
+            "{}",
+            switched.out
+        );
         assert_eq!(mode(&place, &space), to_stored);
         go_on.send(()).unwrap();
         let done = said(child.wait_with_output().unwrap());
         let report = done.report();
-        assert_eq!((done.code, text(&report, "mode"), text(&report, "outcome")), (0, stored, "delivered"), "{}", done.err);
+        assert_eq!(
+            (done.code, text(&report, "mode"), text(&report, "outcome")),
+            (0, stored, "delivered"),
+            "{}",
+            done.err
+        );
         assert_eq!(place.modes_requested(text(&report, "run_id")), [stored, stored]);
         assert_eq!(place.repo().join("during.md").exists(), from == "agent");
         assert_eq!(mode(&place, &space), to_stored, "the end of a run changes no mode");
 
-        let next = place.stance(&["run", "--json", "--resume", text(&report, "thread_id"), "go on"]).report();
+        let next = place
+            .stance(&["run", "--json", "--resume", text(&report, "thread_id"), "go on"])
+            .report();
         assert_eq!(text(&next, "mode"), to_stored, "{next:#}");
         assert_eq!(place.repo().join("after.md").exists(), to == "agent");
     }
@@ -91,7 +118,10 @@ fn an_approval_widens_its_own_thread_and_no_run_that_waits_in_another() {
         &turns(&[
             calls(&[("plan_mode_respond", json!({"response": "Which?"}))]),
             late(),
-            calls(&[("plan_mode_respond", json!({"response": "No need.", "no_plan_needed": true}))]),
+            calls(&[(
+                "plan_mode_respond",
+                json!({"response": "No need.", "no_plan_needed": true}),
+            )]),
             late(),
             says("written"),
         ]),
@@ -108,20 +138,54 @@ fn an_approval_widens_its_own_thread_and_no_run_that_waits_in_another() {
     let (code, waits) = place.run(&other, &["--space", space, "--approvals", "wait", "what else?"]);
     assert_eq!(code, 7, "{waits:#}");
     let approved = place.stance(&["plan", "approve", &plan_at_digest(&plan), "--json", "--model", &planned]);
-    assert_eq!((approved.code, place.read("A.md").as_str()), (0, "a\n"), "{}", approved.err);
+    assert_eq!(
+        (approved.code, place.read("A.md").as_str()),
+        (0, "a\n"),
+        "{}",
+        approved.err
+    );
     assert_eq!(mode(&place, space), "chat");
 
     // The other thread's run was started to plan, and goes on so, also answered by a person.
-    let question = waits["pending"].as_array().unwrap().iter().find(|one| one["kind"] == "reply").unwrap();
-    let done = place.stance(&["inbox", "answer", text(question, "id"), "this", "--resume", "--json", "--model", &other]);
+    let question = waits["pending"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["kind"] == "reply")
+        .unwrap();
+    let done = place.stance(&[
+        "inbox",
+        "answer",
+        text(question, "id"),
+        "this",
+        "--resume",
+        "--json",
+        "--model",
+        &other,
+    ]);
     let report = done.report();
-    assert_eq!((done.code, text(&report, "outcome"), text(&report, "mode")), (0, "declined", "plan"), "{}", done.err);
+    assert_eq!(
+        (done.code, text(&report, "outcome"), text(&report, "mode")),
+        (0, "declined", "plan"),
+        "{}",
+        done.err
+    );
     assert_eq!(text(&report, "label"), "Plan (read-only)");
-    assert_eq!((text(&report["denials"][0], "tool"), text(&report["denials"][0], "layer")), ("write_to_file", "surface"));
+    assert_eq!(
+        (
+            text(&report["denials"][0], "tool"),
+            text(&report["denials"][0], "layer")
+        ),
+        ("write_to_file", "surface")
+    );
     assert!(!place.repo().join("LATE.md").exists());
     // A person's new message there begins a chain of its own.
     let (code, next) = place.run(&other, &["--resume", text(&waits, "thread_id"), "go on"]);
-    assert_eq!((code, text(&next, "mode"), &next["files_changed"]), (0, "chat", &json!(["LATE.md"])), "{next:#}");
+    assert_eq!(
+        (code, text(&next, "mode"), &next["files_changed"]),
+        (0, "chat", &json!(["LATE.md"])),
+        "{next:#}"
+    );
 }
 
 #[test]
@@ -136,7 +200,16 @@ fn a_plan_says_which_mode_its_space_has_when_the_work_ends() {
             ]}),
         );
         let (_, plan) = place.run(&model, &["--mode", "plan", "plan it"]);
-        let line = ["plan", "approve", &plan_at_digest(&plan), "--after-plan", after, "--json", "--model", &model];
+        let line = [
+            "plan",
+            "approve",
+            &plan_at_digest(&plan),
+            "--after-plan",
+            after,
+            "--json",
+            "--model",
+            &model,
+        ];
         let done = place.stance(&line);
         assert_eq!(done.code, 0, "{}", done.err);
         assert_eq!(mode(&place, text(&plan, "space_id")), stored);
