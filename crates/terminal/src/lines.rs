@@ -15,7 +15,9 @@ pub(crate) const COMMANDS: [&str; 7] = [
 
 /// Whether a line is a command, and so no answer.
 pub(crate) fn is_command(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|word| COMMANDS.contains(&word))
+    line.split_whitespace()
+        .next()
+        .is_some_and(|word| COMMANDS.contains(&word))
 }
 
 /// Where lines come from.
