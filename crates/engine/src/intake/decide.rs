@@ -91,7 +91,7 @@ async fn decide_plan(
     match verdict.decision {
         ApprovalMove::Approve => approve(inner, plan, revision, approval, verdict).await,
         ApprovalMove::Reject => {
-            let mut change = inner.journal.lasting_change("").await?;
+            let mut change = undecided(inner, plan, approval, &verdict).await?;
             decided(inner, &mut change, approval, &verdict, None).await?;
             change.record(&plan_moved(inner, &plan.id, PlanMove::Reject, verdict.reason)).await?;
             change.commit().await?;
@@ -110,7 +110,7 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
     }
     let problem = Problem::new(ProblemKind::Stale, format!("plan {} is decided already: its approval is {status}", plan.id));
     let executing = column::<PlanStatus>(plan, "status")? == PlanStatus::Executing
-        || plan.body.get("orchestration").is_some_and(serde_json::Value::is_string);
+        || orchestration_of(plan).is_some();
     Ok(Some(if verdict.decision == ApprovalMove::Approve && executing {
         problem.hint(format!("`stance plan run {}` goes on with carrying it out.", plan.id))
     } else if status == ApprovalStatus::Approved {
@@ -118,6 +118,18 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
     } else {
         problem.hint(format!("`stance plan show {}` shows where it stands.", plan.id))
     }))
+}
+
+/// Begins the change of a decision, unless another process decided since the rows were read.
+async fn undecided(inner: &Inner, plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Change, Problem> {
+    let mut change = inner.journal.lasting_change("").await?;
+    let now = (change.get(Table::Plan, &plan.id).await?, change.get(Table::Approval, &approval.id).await?);
+    if let (Some(plan), Some(approval)) = &now
+        && let Some(done) = already(plan, approval, verdict)?
+    {
+        return Err(done);
+    }
+    Ok(change)
 }
 
 async fn approve(
@@ -130,7 +142,7 @@ async fn approve(
     refuse_moved_base(inner, plan, revision).await?;
     let definition = compiled(plan, revision, &verdict.options, &verdict.selection)?;
     let save_only = verdict.options.save_only;
-    let mut change = inner.journal.lasting_change("").await?;
+    let mut change = undecided(inner, plan, approval, &verdict).await?;
     let options = Some((verdict.options.clone(), verdict.selection.clone()));
     decided(inner, &mut change, approval, &verdict, options).await?;
     change.record(&plan_moved(inner, &plan.id, PlanMove::Approve, verdict.reason)).await?;
@@ -250,7 +262,7 @@ async fn send_back(
         return Err(Problem::usage("nothing was said about what should change")
             .hint(format!("`stance plan comment {} \"…\"` says it, also for one step (--step KEY).", plan.id)));
     }
-    let mut change = inner.journal.lasting_change("").await?;
+    let mut change = undecided(inner, plan, approval, &verdict).await?;
     decided(inner, &mut change, approval, &verdict, None).await?;
     change.record(&plan_moved(inner, &plan.id, PlanMove::RequestRevision, verdict.reason.clone())).await?;
     change.commit().await?;
@@ -306,8 +318,8 @@ pub(super) async fn comment(
 /// Goes on with the orchestration of a plan, or starts the one that was saved only.
 pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Plan, id, "plan").await?;
-    if let Some(orchestration) = row.body.get("orchestration").and_then(serde_json::Value::as_str) {
-        return Ok(Done::Orchestration { orchestration: orchestration.to_owned(), notices: Vec::new() });
+    if let Some(orchestration) = orchestration_of(&row) {
+        return Ok(Done::Orchestration { orchestration, notices: Vec::new() });
     }
     let revision = newest_revision(inner, &row).await?;
     let granted = Query::all(Table::Approval)
@@ -325,9 +337,16 @@ pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
     let definition = compiled(&row, &revision, &options, &selection)?;
     let notices = definition.notices().into_iter().map(str::to_owned).collect();
     let mut change = inner.journal.lasting_change("").await?;
+    if let Some(orchestration) = change.get(Table::Plan, id).await?.as_ref().and_then(orchestration_of) {
+        return Ok(Done::Orchestration { orchestration, notices });
+    }
     let orchestration = create(inner, &mut change, &revision, &approval, definition).await?;
     change.commit().await?;
     Ok(Done::Orchestration { orchestration, notices })
+}
+
+fn orchestration_of(plan: &Row) -> Option<String> {
+    plan.body.get("orchestration").and_then(serde_json::Value::as_str).map(str::to_owned)
 }
 
 async fn decide_exit(inner: &Inner, row: &Row, verdict: Verdict) -> Result<Done, Problem> {
