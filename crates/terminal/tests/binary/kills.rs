@@ -8,12 +8,14 @@ mod ending;
 mod story;
 
 use std::collections::BTreeMap;
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
 use crate::journal::Happened;
+use crate::races::until;
 use crate::support::{Place, calls, turns};
 
 use ending::Ending;
@@ -257,8 +259,8 @@ fn a_command_killed_half_way_is_not_run_again() {
             calls(&[("attempt_completion", json!({"result": "looked at it"}))]),
         ]),
     );
-    let mut running = place.command(&["run", "--json", "--yolo", "--model", &model, "log it"]).spawn().unwrap();
-    story::until("the command runs", || place.repo().join("pid.txt").exists());
+    let mut running = place.command(&["run", "--json", "--yolo", "--model", &model, "log it"]).stderr(Stdio::null()).spawn().unwrap();
+    until("the command runs", || place.repo().join("pid.txt").exists());
     running.kill().unwrap();
     running.wait().unwrap();
     assert_eq!(place.read("log.txt"), "x\n");

@@ -32,7 +32,8 @@ impl Ending {
         contents(&place.repo(), "", &mut files);
         files.insert("git status".to_owned(), place.git(&["status", "--porcelain"]));
         let log = place.git(&["log", "--reverse", "--format=%an %ae %cn %ce %T%n%B%x00"]);
-        let mut report = story.report();
+        let plan = story.plan().unwrap();
+        let mut report = story.report(&plan);
         for passing in ["duration_ms", "audit_head"] {
             report.as_object_mut().unwrap().remove(passing);
         }
@@ -40,7 +41,7 @@ impl Ending {
         Ending {
             files,
             commits: log.split_terminator("\0\n").map(str::to_owned).collect(),
-            seen: vec![report, story.plan().unwrap(), spaces],
+            seen: vec![report, plan, spaces],
             events: place
                 .journal()
                 .into_iter()

@@ -1,8 +1,6 @@
 //! The story that is killed: planned, approved, carried out in two steps, each act a turn of its own;
 //! and how a person goes on with it, whatever is left of it.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::support::{Place, Said, calls, said};
@@ -62,8 +60,7 @@ impl Story {
     }
 
     /// The report of carrying the plan out, as it stands.
-    pub(super) fn report(&self) -> Value {
-        let plan = self.plan().unwrap();
+    pub(super) fn report(&self, plan: &Value) -> Value {
         let said = self.stance(&["plan", "run", plan["id"].as_str().unwrap(), "--json"], None);
         assert_eq!(said.code, 0, "{}", said.err);
         said.report()
@@ -155,16 +152,4 @@ fn with_usage(turn: &Value) -> Value {
     let mut turn = turn.clone();
     turn["usage"] = json!({"input": 100, "output": 7});
     turn
-}
-
-/// Waits for what another process is about to do; gives up after a long time.
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let looks = 6000;
-    let seen = (0..looks).any(|_| {
-        holds() || {
-            std::thread::sleep(Duration::from_millis(10));
-            false
-        }
-    });
-    assert!(seen, "in vain: {what}");
 }
