@@ -62,7 +62,8 @@ pub(crate) async fn drive(inner: &Arc<Inner>, id: &str, stop: CancellationToken)
     flow
 }
 
-async fn has_ended(inner: &Inner, id: &str) -> Result<bool, Problem> {
+/// Whether nothing of an orchestration is left to drive.
+pub(crate) async fn has_ended(inner: &Inner, id: &str) -> Result<bool, Problem> {
     Ok(row(inner, id).await?.text("status") != Some("executing"))
 }
 
