@@ -217,3 +217,57 @@ fn a_permission_is_denied_where_nobody_can_be_asked() {
     assert_eq!(report["denials"][0]["layer"], "no_approver");
     assert!(!place.repo().join("src/new.js").exists());
 }
+
+#[test]
+fn a_step_that_waits_goes_on_with_its_plan_when_it_is_answered() {
+    let place = Place::new();
+    let plan = crate::support::one_step_plan("Write A", "a", &["A.md"], &["test -f B.md"]);
+    let model = place.script(
+        "steps",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", plan)])]},
+            {"match": {"step": "a"}, "turns": [
+                calls(&[("write_to_file", json!({"path": "B.md", "content": "beside the plan\n"}))]),
+                calls(&[("submit_output", json!({"evidence": "B is there"}))]),
+            ]},
+        ]}),
+    );
+    let (_, planned) = place.run(&model, &["--mode", "plan", "plan it"]);
+    let exact = crate::support::plan_at_digest(&planned);
+    let approved = place.stance(&[
+        "plan",
+        "approve",
+        &exact,
+        "--approvals",
+        "wait",
+        "--json",
+        "--model",
+        &model,
+    ]);
+    let report = approved.report();
+    assert_eq!(
+        (approved.code, report["outcome"].as_str()),
+        (7, Some("waiting")),
+        "{}",
+        approved.err
+    );
+    assert_eq!(report["orchestration"]["status"], "executing");
+    let (_, permission) = waiting(&report, "permission");
+    assert!(!place.repo().join("B.md").exists());
+
+    let said = place.stance(&["inbox", "approve", &permission, "--resume", "--json", "--model", &model]);
+    let done = said.report();
+    assert_eq!(
+        (said.code, done["outcome"].as_str()),
+        (0, Some("delivered")),
+        "{done:#}\n{}",
+        said.err
+    );
+    assert_eq!(
+        (&done["plan"]["status"], &done["orchestration"]["status"]),
+        (&json!("completed"), &json!("completed"))
+    );
+    assert_eq!(done["orchestration"]["steps"][0]["evidence"], "B is there");
+    assert_eq!(done["checks"], json!([{"command": "test -f B.md", "exit": 0}]));
+    assert_eq!(place.read("B.md"), "beside the plan\n");
+}
