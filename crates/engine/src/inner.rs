@@ -108,7 +108,8 @@ impl Inner {
             numbered.push((change.record(&fact).await?, fact));
         }
         change.commit().await?;
-        for (number, fact) in &numbered {
+        // A run that follows this one starts in the same change; what comes then is its own.
+        for (number, fact) in numbered.iter().take_while(|(_, fact)| !matches!(fact, Fact::RunStarted(_))) {
             state.apply(*number, fact);
         }
         Ok(())

@@ -71,8 +71,12 @@ impl Journal {
 }
 
 impl Change {
-    /// Appends a fact and changes the read tables with it. Returns the event's number.
+    /// Appends a fact and changes the read tables with it. Returns the event's number. What follows
+    /// a run's start and names no stream itself belongs to that run.
     pub(crate) async fn record(&mut self, fact: &Fact) -> Result<u64, Problem> {
+        if let Fact::RunStarted(start) = fact {
+            self.about(&start.run);
+        }
         let (kind, payload) = fact.parts()?;
         let event = self
             .writer

@@ -59,7 +59,6 @@ impl<'a> NewRun<'a> {
 pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -> Result<String, Problem> {
     let (start, entry) = started(inner, new)?;
     let run = start.run.clone();
-    change.about(&run);
     change.record(&Fact::RunStarted(Box::new(start))).await?;
     change.record(&Fact::Entered(entry)).await?;
     Ok(run)
