@@ -32,6 +32,8 @@ mod look;
 mod orchestrate;
 mod problem;
 mod projection;
+#[cfg(test)]
+mod refold;
 mod report;
 mod run_state;
 mod turn;
