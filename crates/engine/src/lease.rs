@@ -27,8 +27,8 @@ pub(crate) async fn take(inner: &Inner, name: &str, what: &str) -> Result<(), Pr
     }
 }
 
-/// Takes a checkout's turn to write for `writer` ("run r_1", "plan p_1"), who may have it already;
-/// waits for whoever else has it. False: the person stopped waiting.
+/// Takes a checkout's turn to write for `writer`, a run or a plan in words that others who wait are
+/// told, who may have it already; waits for whoever else has it. False: the person stopped waiting.
 pub(crate) async fn turn_of_checkout(
     inner: &Inner,
     writer: &str,
