@@ -9,11 +9,19 @@ use crate::inner::Inner;
 use crate::lease;
 use crate::problem::Problem;
 
+/// A checkout that changes while it is looked at is looked at so often.
+const TRIES: u32 = 3;
+
 /// The state of the checkout now; none outside a repository.
 pub(crate) async fn snapshot(inner: &Inner) -> Result<Option<Snapshot>, Problem> {
     let Some((git, checkout)) = inner.repository() else { return Ok(None) };
     let turn = lease::turn_of_snapshots(inner).await?;
-    let taken = repo::snapshot(git, checkout, &inner.home.objects()).await;
+    let mut taken = repo::snapshot(git, checkout, &inner.home.objects()).await;
+    for _ in 1..TRIES {
+        if taken.is_err() {
+            taken = repo::snapshot(git, checkout, &inner.home.objects()).await;
+        }
+    }
     lease::snapshot_done(inner, &turn).await?;
     Ok(Some(taken?))
 }

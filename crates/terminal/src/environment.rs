@@ -2,7 +2,7 @@
 //! not know what the values are used for.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 
 use engine::Problem;
 use secrecy::SecretString;
@@ -61,6 +61,10 @@ impl Environment {
     /// The folder where Stance keeps everything: `STANCE_HOME`, else `.stance` in the home folder.
     pub(crate) fn stance_home(&self) -> Result<PathBuf, Problem> {
         match self.set(STANCE_HOME).map(PathBuf::from) {
+            Some(folder) if folder.components().any(|part| part == Component::ParentDir) => {
+                Err(Problem::usage(format!("STANCE_HOME is {}: it leads upwards.", folder.display()))
+                    .hint("Set STANCE_HOME to the folder itself, without `..`."))
+            }
             Some(folder) if folder.is_absolute() => Ok(folder),
             Some(folder) => Err(Problem::usage(format!(
                 "STANCE_HOME is {}: not an absolute folder.",
@@ -125,6 +129,7 @@ mod tests {
             &[][..],
             &[("HOME", "ann")],
             &[("HOME", "/home/ann"), ("STANCE_HOME", "s")],
+            &[("HOME", "/home/ann"), ("STANCE_HOME", "/srv/x/../s")],
         ] {
             assert!(check(wrong).is_err(), "{wrong:?}");
         }

@@ -106,7 +106,8 @@ async fn change(ready: Ready, scope: &Scope) -> Result<ToolResult, RepoError> {
                         .take(NAMED)
                         .map(|path| path.display().to_string())
                         .collect();
-                    format!("Staged {count} files:\n{}", named.join("\n"))
+                    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+                    format!("Staged {files}:\n{}", named.join("\n"))
                 }
             }))
         }
