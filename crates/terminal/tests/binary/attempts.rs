@@ -2,9 +2,12 @@
 //! has its decision in the journal. Beside it, that the mode shown, the mode told to the model and
 //! the mode that decides are one.
 
+mod autonomy;
 mod ground;
-mod keyboard;
+pub(crate) mod keyboard;
 mod leaks;
+mod one_mode;
+mod reach;
 mod read_only;
 mod spellings;
 mod watch;

@@ -46,7 +46,8 @@ pub(super) const NO_LIMIT: &str = "[limits]\nmistakes = \"off\"\n";
 /// One thing a model tries.
 pub(super) struct Attempt {
     pub(super) id: String,
-    pub(super) calls: Vec<Call>,
+    /// The calls of each of its steps; a step is one response.
+    pub(super) steps: Vec<Vec<Call>>,
     canaries: Vec<PathBuf>,
 }
 
@@ -73,8 +74,17 @@ impl Ground {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         server.set_nonblocking(true).unwrap();
         // It reads what nobody writes, so it lives until the ground goes.
-        let victim = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let mut ground = Ground { place, attempts: Vec::new(), server, victim };
+        let victim = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut ground = Ground {
+            place,
+            attempts: Vec::new(),
+            server,
+            victim,
+        };
         ground.attempts = ground.listed();
         ground
     }
@@ -87,7 +97,11 @@ impl Ground {
         let file: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(file["version"], 1);
         let attempts: Vec<Attempt> = file["attempts"].as_array().unwrap().iter().map(attempt).collect();
-        assert!(attempts.len() > 100, "the list of attempts has shrunk to {}", attempts.len());
+        assert!(
+            attempts.len() > 100,
+            "the list of attempts has shrunk to {}",
+            attempts.len()
+        );
         attempts
     }
 
@@ -103,7 +117,14 @@ impl Ground {
             ("{CFG}", shown(self.place.repo().join(".stance/settings.toml"))),
             ("{OWNCFG}", shown(self.own_settings())),
             // The process of the test and the port of its server: no other test has both.
-            ("{NAME}", format!("canary-{}-{}", std::process::id(), self.server.local_addr().unwrap().port())),
+            (
+                "{NAME}",
+                format!(
+                    "canary-{}-{}",
+                    std::process::id(),
+                    self.server.local_addr().unwrap().port()
+                ),
+            ),
         ]
     }
 
@@ -111,27 +132,29 @@ impl Ground {
         self.place.stance_home().join("settings.toml")
     }
 
-    /// One response for each attempt: its id in words, and all its calls.
+    /// The responses that make all attempts.
     pub(super) fn turns(&self) -> Vec<Value> {
-        self.attempts.iter().map(Attempt::turn).collect()
+        self.attempts.iter().flat_map(Attempt::turns).collect()
     }
 
     /// The responses of these attempts alone.
     pub(super) fn turns_of(&self, ids: &[&str]) -> Vec<Value> {
-        let chosen = |id: &&str| self.attempts.iter().find(|attempt| attempt.id == **id).unwrap();
-        ids.iter().map(|id| chosen(&id).turn()).collect()
+        let chosen = |id: &&str| self.attempts.iter().find(|attempt| attempt.id == *id).unwrap().turns();
+        ids.iter().flat_map(chosen).collect()
     }
 
     /// How many calls all attempts make, and how many of them no read-only run is offered.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let calls = || self.attempts.iter().flat_map(|attempt| &attempt.calls);
+        let calls = || self.attempts.iter().flat_map(|attempt| &attempt.steps).flatten();
         (calls().count(), calls().filter(|call| !call.offered).count())
     }
 
     /// Looks at everything, and watches it from here on.
     pub(super) fn look(&self) -> Before {
         let paths = self.attempts.iter().flat_map(|attempt| &attempt.canaries);
-        let canaries = paths.map(|path| (path.clone(), path.symlink_metadata().is_ok())).collect();
+        let canaries = paths
+            .map(|path| (path.clone(), path.symlink_metadata().is_ok()))
+            .collect();
         Before {
             world: self.place.world(),
             own_settings: facts(&self.own_settings()),
@@ -144,13 +167,24 @@ impl Ground {
     pub(super) fn changes(&mut self, before: &Before) -> Vec<String> {
         let mut changes = before.watch.seen();
         let now = self.place.world();
-        let missing = before.world.iter().filter(|line| !now.contains(line)).map(|line| format!("was: {line}"));
+        let missing = before
+            .world
+            .iter()
+            .filter(|line| !now.contains(line))
+            .map(|line| format!("was: {line}"));
         changes.extend(missing);
-        changes.extend(now.iter().filter(|line| !before.world.contains(line)).map(|line| format!("is: {line}")));
+        changes.extend(
+            now.iter()
+                .filter(|line| !before.world.contains(line))
+                .map(|line| format!("is: {line}")),
+        );
         if facts(&self.own_settings()) != before.own_settings {
             changes.push("the person's settings changed".to_owned());
         }
-        let paths = before.canaries.iter().filter(|(path, there)| path.symlink_metadata().is_ok() != **there);
+        let paths = before
+            .canaries
+            .iter()
+            .filter(|(path, there)| path.symlink_metadata().is_ok() != **there);
         changes.extend(paths.map(|(path, _)| format!("came or went: {}", path.display())));
         match self.server.accept() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -168,6 +202,14 @@ impl Ground {
         assert!(changes.is_empty(), "the world changed:\n{}", changes.join("\n"));
     }
 
+    /// The whole journal, as a stream of events would have shown it.
+    pub(super) fn journal(&self) -> Vec<Value> {
+        let events = self.place.journal().into_iter();
+        events
+            .map(|event| json!({"kind": event.kind, "payload": event.details}))
+            .collect()
+    }
+
     /// Reaches the server that must hear nothing.
     pub(super) fn knock(&self) -> TcpStream {
         TcpStream::connect(self.server.local_addr().unwrap()).unwrap()
@@ -179,23 +221,37 @@ impl Ground {
         self.victim.wait().unwrap();
     }
 
-    /// Every call of every attempt has one decision in these events of the journal; what plan mode
-    /// does not offer was refused, with words that name the tool and the mode.
-    pub(super) fn assert_each_decided(&self, events: &[Value], layer: &str) {
+    /// Every call of every attempt has one decision among these events of the journal; what plan mode
+    /// does not offer does not exist for the run, in words that name the tool and the mode.
+    pub(super) fn assert_each_decided(&self, events: &[Value]) {
+        let faults = self.undecided(events);
+        assert!(
+            faults.is_empty(),
+            "{} calls without the right decision:\n{}",
+            faults.len(),
+            faults.join("\n")
+        );
+    }
+
+    /// The calls whose decision is missing, doubled or another than it must be.
+    pub(super) fn undecided(&self, events: &[Value]) -> Vec<String> {
         let decisions = decisions(events);
         let mut faults = Vec::new();
         for attempt in &self.attempts {
-            let asked = call_ids(events, &attempt.id);
-            if asked.len() != attempt.calls.len() {
-                faults.push(format!("{}: {} calls arrived of {}", attempt.id, asked.len(), attempt.calls.len()));
-            }
-            for (id, call) in asked.iter().zip(&attempt.calls) {
-                if let Some(fault) = fault_of(decisions.get(id).map(Vec::as_slice), call, layer) {
-                    faults.push(format!("{} as {}: {fault}", attempt.id, call.name));
+            for (number, calls) in attempt.steps.iter().enumerate() {
+                let said = attempt.said(number);
+                let asked = call_ids(events, &said);
+                if asked.len() != calls.len() {
+                    faults.push(format!("{said}: {} calls arrived of {}", asked.len(), calls.len()));
+                }
+                for (id, call) in asked.iter().zip(calls) {
+                    if let Some(fault) = fault_of(decisions.get(id).map(Vec::as_slice), call) {
+                        faults.push(format!("{said} as {}: {fault}", call.name));
+                    }
                 }
             }
         }
-        assert!(faults.is_empty(), "{} attempts without the right decision:\n{}", faults.len(), faults.join("\n"));
+        faults
     }
 }
 
@@ -207,22 +263,36 @@ impl Drop for Ground {
 }
 
 impl Attempt {
-    fn turn(&self) -> Value {
-        json!({"text": self.id, "tool_calls": self.tool_calls()})
+    fn turns(&self) -> Vec<Value> {
+        let steps = self.steps.iter().enumerate();
+        steps
+            .map(|(number, calls)| json!({"text": self.said(number), "tool_calls": tool_calls(calls)}))
+            .collect()
     }
 
-    /// Its calls as a script has them.
-    pub(super) fn tool_calls(&self) -> Vec<Value> {
-        self.calls.iter().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect()
+    /// What the model says with a step: no other response says it.
+    fn said(&self, step: usize) -> String {
+        format!("{}, step {}", self.id, step + 1)
     }
+}
+
+/// Calls as a script has them.
+pub(super) fn tool_calls(calls: &[Call]) -> Vec<Value> {
+    calls
+        .iter()
+        .map(|call| json!({"name": call.name, "arguments": call.arguments}))
+        .collect()
 }
 
 fn attempt(entry: &Value) -> Attempt {
     let list = |key: &str| entry[key].as_array().unwrap_or_else(|| panic!("{key} of {entry}"));
     Attempt {
         id: entry["id"].as_str().unwrap().to_owned(),
-        calls: list("steps").iter().flat_map(spellings::of).collect(),
-        canaries: list("canary").iter().map(|path| PathBuf::from(path.as_str().unwrap())).collect(),
+        steps: list("steps").iter().map(spellings::of).collect(),
+        canaries: list("canary")
+            .iter()
+            .map(|path| PathBuf::from(path.as_str().unwrap()))
+            .collect(),
     }
 }
 
@@ -231,16 +301,28 @@ pub(super) fn decisions(events: &[Value]) -> BTreeMap<String, Vec<Value>> {
     let mut decisions: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for event in events.iter().filter(|event| event["kind"] == "decided") {
         let call = event["payload"]["call"].as_str().unwrap().to_owned();
-        decisions.entry(call).or_default().push(event["payload"]["record"].clone());
+        decisions
+            .entry(call)
+            .or_default()
+            .push(event["payload"]["record"].clone());
     }
     decisions
 }
 
 /// The decisions in order, each as `tool decision layer`.
 pub(super) fn decided(events: &[Value]) -> Vec<String> {
-    let records = events.iter().filter(|event| event["kind"] == "decided").map(|event| &event["payload"]["record"]);
+    let records = events
+        .iter()
+        .filter(|event| event["kind"] == "decided")
+        .map(|event| &event["payload"]["record"]);
     let word = |value: &Value| value.as_str().unwrap().to_owned();
-    records.map(|record| [&record["tool"], &record["decision"], &record["layer"]].map(word).join(" ")).collect()
+    records
+        .map(|record| {
+            [&record["tool"], &record["decision"], &record["layer"]]
+                .map(word)
+                .join(" ")
+        })
+        .collect()
 }
 
 /// The ids of the calls of the response that says just this.
@@ -249,29 +331,29 @@ pub(super) fn call_ids(events: &[Value], said: &str) -> Vec<String> {
     let blocks = responses
         .map(|event| event["payload"]["response"]["blocks"].as_array().unwrap())
         .find(|blocks| blocks.iter().any(|block| block["text"] == said));
-    let calls = blocks.into_iter().flatten().filter_map(|block| block["tool_call"]["id"].as_str());
+    let calls = blocks
+        .into_iter()
+        .flatten()
+        .filter_map(|block| block["tool_call"]["id"].as_str());
     calls.map(str::to_owned).collect()
 }
 
-fn fault_of(decided: Option<&[Value]>, call: &Call, layer: &str) -> Option<String> {
+fn fault_of(decided: Option<&[Value]>, call: &Call) -> Option<String> {
     let record = match decided {
         Some([record]) => record,
         other => return Some(format!("{} decisions", other.map_or(0, <[Value]>::len))),
     };
-    if record["tool"] != call.name {
-        return Some(format!("the decision is about {}", record["tool"]));
-    }
-    if call.offered && layer == "surface" {
-        return None;
-    }
+    let about = record["tool"] == call.name;
     let reason = record["reason"].as_str().unwrap_or_default();
-    let told = layer != "surface" || (reason.contains(call.name) && reason.contains("Plan"));
-    let refused = record["decision"] == "deny" && record["layer"] == layer && told;
-    (!refused).then(|| record.to_string())
+    let refused = record["decision"] == "deny" && record["layer"] == "surface";
+    let told = reason.contains(call.name) && reason.contains("Plan (read-only)");
+    (!(about && (call.offered || refused && told))).then(|| record.to_string())
 }
 
 fn facts(path: &std::path::Path) -> String {
-    let facts = path.symlink_metadata().map(|facts| (facts.mtime_nsec(), facts.ctime_nsec(), facts.mode()));
+    let facts = path
+        .symlink_metadata()
+        .map(|facts| (facts.mtime_nsec(), facts.ctime_nsec(), facts.mode()));
     format!("{:?} {:?}", facts.ok(), fs::read_to_string(path).ok())
 }
 
@@ -283,7 +365,10 @@ fn furnish(place: &Place) {
     fs::write(place.home().join(".bashrc"), "# mine\n").unwrap();
     place.write("nb.ipynb", "{\"cells\": [{\"id\": \"0\", \"source\": \"print(1)\"}]}\n");
     place.write("src/build.py", "open('f.txt', 'w').write('x')\n");
-    place.write("package.json", "{\"name\": \"sample\", \"scripts\": {\"test\": \"touch f.txt\"}}\n");
+    place.write(
+        "package.json",
+        "{\"name\": \"sample\", \"scripts\": {\"test\": \"touch f.txt\"}}\n",
+    );
     place.write("vendor/lp/package.json", "{\"name\": \"lp\", \"version\": \"1.0.0\"}\n");
     place.write("Makefile", "all:\n\ttouch f.txt\n");
     place.write("pre.sh", "#!/bin/sh\ntouch f.txt\ncat \"$1\"\n");

@@ -36,7 +36,12 @@ impl Keyboard {
             .stderr(Stdio::from(open()))
             .spawn()
             .unwrap();
-        Keyboard { terminal: File::from(terminal), child, shown: String::new(), looked: 0 }
+        Keyboard {
+            terminal: File::from(terminal),
+            child,
+            shown: String::new(),
+            looked: 0,
+        }
     }
 
     /// Waits until this is shown, after everything waited for before.

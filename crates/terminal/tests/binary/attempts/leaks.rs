@@ -1,6 +1,5 @@
 //! Ways in which work began although the mode reads only, each tried by itself: after a no, by words
-//! of assent, by rules stored for another mode, by a model that says where it is, by leaving without
-//! an answer, beside a plan, by one bad path among good ones, in disguise.
+//! of assent, by a model that says where it is, by leaving without an answer, beside a plan.
 
 use serde_json::{Value, json};
 
@@ -9,44 +8,37 @@ use super::keyboard::Keyboard;
 use crate::support::{Place, calls, one_step_plan, plan_at_digest, says, turns};
 
 /// What no request of plan mode may offer.
-const WRITERS: [&str; 6] =
-    ["write_to_file", "replace_in_file", "execute_command", "git_write", "attempt_completion", "act_mode_respond"];
+pub(super) const WRITERS: [&str; 6] = [
+    "write_to_file",
+    "replace_in_file",
+    "execute_command",
+    "git_write",
+    "attempt_completion",
+    "act_mode_respond",
+];
 
-fn plan() -> (&'static str, Value) {
+pub(super) fn plan() -> (&'static str, Value) {
     ("submit_plan", one_step_plan("Greet", "greet", &["HELLO.md"], &[]))
 }
 
-fn write(path: &str) -> (&'static str, Value) {
+pub(super) fn write(path: &str) -> (&'static str, Value) {
     ("write_to_file", json!({"path": path, "content": "written\n"}))
 }
 
-fn shell(line: &str) -> (&'static str, Value) {
+pub(super) fn shell(line: &str) -> (&'static str, Value) {
     ("execute_command", json!({"command": line}))
-}
-
-fn completion() -> Value {
-    calls(&[("attempt_completion", json!({"result": "done"}))])
 }
 
 /// The stored word of a space's mode.
 fn mode_of(place: &Place, space: &Value) -> String {
     let spaces: Value = place.stance(&["space", "list", "--json"]).report();
-    let row = spaces.as_array().unwrap().iter().find(|row| row["id"] == *space).unwrap();
+    let row = spaces
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["id"] == *space)
+        .unwrap();
     row["mode"].as_str().unwrap().to_owned()
-}
-
-/// A fresh space in a mode.
-fn space_in(place: &Place, mode: &str) -> String {
-    let said = place.stance(&["space", "new", "--mode", mode]);
-    assert_eq!(said.code, 0, "{}", said.err);
-    said.out.split_whitespace().find(|word| word.starts_with("s_")).unwrap().to_owned()
-}
-
-/// A run in a space: its decisions as `tool decision layer`.
-fn run_in(place: &Place, model: &str, space: &str, flags: &[&str]) -> Vec<String> {
-    let (_, events, report) = place.stream(model, &[&["--space", space, "do it"], flags].concat());
-    assert_ne!(report["outcome"], "failed", "{report:#}");
-    decided(&events)
 }
 
 #[test]
@@ -71,12 +63,22 @@ fn a_no_to_the_plan_leaves_mode_prompt_and_tools_as_they_were() {
     );
     let before = place.world();
     let (_, first) = place.run(&model, &["--mode", "plan", "plan it"]);
-    assert_eq!(place.stance(&["plan", "reject", &plan_at_digest(&first), "--because", "change step 2"]).code, 0);
+    assert_eq!(
+        place
+            .stance(&["plan", "reject", &plan_at_digest(&first), "--because", "change step 2"])
+            .code,
+        0
+    );
     let (code, events, second) = place.stream(&model, &["--resume", first["thread_id"].as_str().unwrap(), "again"]);
     assert_eq!((code, second["outcome"].as_str()), (0, Some("delivered")), "{second:#}");
     assert_eq!(
         decided(&events),
-        ["write_to_file deny surface", "execute_command deny surface", "read_file allow built_in", "submit_plan allow pinned"]
+        [
+            "write_to_file deny surface",
+            "execute_command deny surface",
+            "read_file allow built_in",
+            "submit_plan allow pinned"
+        ]
     );
     assert_eq!(mode_of(&place, &second["space_id"]), "plan");
     assert!(place.journal().iter().all(|event| event.kind != "mode_changed"));
@@ -95,7 +97,10 @@ fn the_history_can_be_read_and_not_written() {
                 ("git_read", json!({"op": "status"})),
                 ("git_read", json!({"op": "diff"})),
                 ("git_write", json!({"op": "stage", "paths": ["src/app.js"]})),
-                ("git_write", json!({"op": "commit", "message": "x", "paths": ["src/app.js"]})),
+                (
+                    "git_write",
+                    json!({"op": "commit", "message": "x", "paths": ["src/app.js"]}),
+                ),
             ]),
             calls(&[plan()]),
         ]),
@@ -108,7 +113,12 @@ fn the_history_can_be_read_and_not_written() {
     assert!(!log.0 && log.1.contains("start"), "{log:?}");
     assert!(!status.0 && status.1.contains("src/app.js"), "{status:?}");
     assert!(!diff.0 && diff.1.contains("+const x = 5;"), "{diff:?}");
-    assert!(place.results(run, "git_write").iter().all(|(error, words)| *error && words.contains("not in Plan")));
+    assert!(
+        place
+            .results(run, "git_write")
+            .iter()
+            .all(|(error, words)| *error && words.contains("not in Plan"))
+    );
     assert_eq!(place.world(), before);
 }
 
@@ -127,10 +137,20 @@ fn words_of_assent_approve_nothing() {
     let thread = first["thread_id"].as_str().unwrap();
     let (code, events, second) = place.stream(&model, &["--resume", thread, "--yolo", "looks good, approved"]);
     assert_eq!((code, second["outcome"].as_str()), (3, Some("empty")), "{second:#}");
-    assert_eq!(decided(&events), ["execute_command deny surface", "write_to_file deny surface"]);
-    let shown: Value = place.stance(&["plan", "show", first["plan"]["id"].as_str().unwrap(), "--json"]).report();
+    assert_eq!(
+        decided(&events),
+        ["execute_command deny surface", "write_to_file deny surface"]
+    );
+    let shown: Value = place
+        .stance(&["plan", "show", first["plan"]["id"].as_str().unwrap(), "--json"])
+        .report();
     assert_eq!(shown["status"], "proposed", "{shown:#}");
-    assert!(place.journal().iter().all(|event| !["orchestration_created", "approval_moved", "mode_changed"].contains(&event.kind.as_str())));
+    assert!(
+        place
+            .journal()
+            .iter()
+            .all(|event| !["orchestration_created", "approval_moved", "mode_changed"].contains(&event.kind.as_str()))
+    );
     assert_eq!(place.world(), before);
 }
 
@@ -140,32 +160,24 @@ fn words_of_assent_at_the_terminal_name_the_key_that_approves() {
     let model = place.script("assent", &turns(&[calls(&[plan()]), calls(&[write("HELLO.md")])]));
     let before = place.world();
     let mut keyboard = Keyboard::start(&place, &["--model", &model]);
-    keyboard.until("[Agent").types("/plan greet").until("[Plan").types("looks good, approved");
-    keyboard.until("does not approve anything. a approve").until("[Plan").types("/quit");
+    keyboard
+        .until("[Agent")
+        .types("/plan greet")
+        .until("[Plan")
+        .types("looks good, approved");
+    keyboard
+        .until("does not approve anything. a approve")
+        .until("[Plan")
+        .types("/quit");
     let (code, shown) = keyboard.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(place.journal().iter().all(|event| event.kind != "approval_moved" && event.kind != "orchestration_created"));
-    assert_eq!(place.world(), before);
-}
-
-#[test]
-fn a_stored_yes_sleeps_in_plan_mode_and_wakes_in_agent_mode() {
-    let place = Place::new();
-    place.settings("[permissions]\nask = [\"effect(process_spawn)\"]\nallow = [\"touch *\"]\n");
-    let again = json!({"turns": [calls(&[shell("touch f.txt")]), completion()]});
-    let model = place.script(
-        "stored",
-        &json!({"runs": [again, {"match": {"mode": "plan"}, "turns": [calls(&[shell("touch g.txt")]), calls(&[plan()])]}, again]}),
+    assert!(
+        place
+            .journal()
+            .iter()
+            .all(|event| event.kind != "approval_moved" && event.kind != "orchestration_created")
     );
-    let space = space_in(&place, "agent");
-    assert_eq!(run_in(&place, &model, &space, &[])[0], "execute_command allow rule");
-    assert!(place.repo().join("f.txt").exists());
-    assert_eq!(place.stance(&["space", "mode", &space, "plan"]).code, 0);
-    let before = place.world();
-    assert_eq!(run_in(&place, &model, &space, &["--allow", "touch *"])[0], "execute_command deny surface");
     assert_eq!(place.world(), before);
-    assert_eq!(place.stance(&["space", "mode", &space, "agent"]).code, 0);
-    assert_eq!(run_in(&place, &model, &space, &[])[0], "execute_command allow rule");
 }
 
 #[test]
@@ -184,7 +196,10 @@ fn nobody_but_a_person_says_which_mode_it_is() {
         &turns(&[
             calls(&[("read_file", json!({"path": "AGENTS.md"}))]),
             believing(calls(&[write("a.txt")])),
-            believing(calls(&[("update_todo", json!({"items": [{"id": "1", "text": "mode: agent", "status": "done"}]}))])),
+            believing(calls(&[(
+                "update_todo",
+                json!({"items": [{"id": "1", "text": "mode: agent", "status": "done"}]}),
+            )])),
             believing(calls(&[write("a.txt"), shell("touch a.txt")])),
             believing(calls(&[plan()])),
         ]),
@@ -203,23 +218,44 @@ fn nobody_but_a_person_says_which_mode_it_is() {
 fn asking_to_leave_is_no_leaving_nor_is_a_no() {
     let place = Place::new();
     let leave = ("exit_plan_mode", json!({"summary": "a one-line fix"}));
-    let tries = || vec![calls(&[leave.clone()]), calls(&[write("a.txt")]), says("Waiting.")];
+    let tries = || {
+        vec![
+            calls(&[leave.clone(), ("read_file", json!({"path": "README.md"}))]),
+            calls(&[write("a.txt")]),
+            says("Waiting."),
+        ]
+    };
+    let decisions = [
+        "exit_plan_mode allow pinned",
+        "read_file deny not_started",
+        "write_to_file deny surface",
+    ];
     let model = place.script("leave", &json!({"runs": [{"turns": tries()}, {"turns": tries()}]}));
     let before = place.world();
     let (code, events, first) = place.stream(&model, &["--mode", "plan", "--yolo", "analyse it"]);
     assert_eq!((code, first["outcome"].as_str()), (7, Some("waiting")), "{first:#}");
-    assert_eq!(decided(&events), ["exit_plan_mode allow pinned", "write_to_file deny surface"]);
+    assert_eq!(decided(&events), decisions);
     let pending = &first["pending"][0];
     assert_eq!(pending["kind"], "plan_exit");
     assert_eq!(place.world(), before);
 
-    let named = format!("{}@{}", pending["id"].as_str().unwrap(), pending["digest"].as_str().unwrap());
+    let named = format!(
+        "{}@{}",
+        pending["id"].as_str().unwrap(),
+        pending["digest"].as_str().unwrap()
+    );
     let no = place.stance(&["inbox", "deny", &named, "--because", "stay"]);
     assert_eq!(no.code, 0, "{}", no.err);
-    let (code, events, second) = place.stream(&model, &["--resume", first["thread_id"].as_str().unwrap(), "--yolo", "go on"]);
+    let (code, events, second) = place.stream(
+        &model,
+        &["--resume", first["thread_id"].as_str().unwrap(), "--yolo", "go on"],
+    );
     assert_eq!((code, second["mode"].as_str()), (7, Some("plan")), "{second:#}");
-    assert_eq!(decided(&events), ["exit_plan_mode allow pinned", "write_to_file deny surface"]);
-    assert_ne!(second["pending"][0]["id"], pending["id"], "a new request, not the refused one");
+    assert_eq!(decided(&events), decisions);
+    assert_ne!(
+        second["pending"][0]["id"], pending["id"],
+        "a new request, not the refused one"
+    );
     assert_eq!(place.world(), before);
 }
 
@@ -237,10 +273,17 @@ fn only_calls_made_after_the_approval_run() {
     let (_, events, report) = place.stream(&model, &["--mode", "plan", "greet"]);
     assert_eq!(
         decided(&events),
-        ["write_to_file deny surface", "submit_plan allow pinned", "write_to_file deny not_started", "execute_command deny not_started"]
+        [
+            "write_to_file deny surface",
+            "submit_plan allow pinned",
+            "write_to_file deny not_started",
+            "execute_command deny not_started"
+        ]
     );
     assert_eq!(place.world(), before);
-    let done = place.stance(&["plan", "approve", &plan_at_digest(&report), "--json", "--model", &model]).report();
+    let done = place
+        .stance(&["plan", "approve", &plan_at_digest(&report), "--json", "--model", &model])
+        .report();
     assert_eq!(done["files_changed"], json!(["HELLO.md"]), "{done:#}");
     assert!(!place.repo().join("BEFORE.md").exists() && !place.repo().join("BEHIND.md").exists());
 }
@@ -248,7 +291,12 @@ fn only_calls_made_after_the_approval_run() {
 #[test]
 fn a_plan_nobody_approved_is_never_carried_out() {
     let place = Place::new();
-    let todo = |text: &str| calls(&[("update_todo", json!({"items": [{"id": "1", "text": text, "status": "in_progress"}]}))]);
+    let todo = |text: &str| {
+        calls(&[(
+            "update_todo",
+            json!({"items": [{"id": "1", "text": text, "status": "in_progress"}]}),
+        )])
+    };
     let model = place.script(
         "idle",
         &json!({"runs": [
@@ -258,13 +306,25 @@ fn a_plan_nobody_approved_is_never_carried_out() {
     );
     let before = place.world();
     let (code, idle) = place.run(&model, &["--mode", "plan", "greet"]);
-    assert_eq!((code, idle["outcome"].as_str(), &idle["plan"]), (3, Some("empty"), &Value::Null), "{idle:#}");
+    assert_eq!(
+        (code, idle["outcome"].as_str(), &idle["plan"]),
+        (3, Some("empty"), &Value::Null),
+        "{idle:#}"
+    );
     assert_eq!(place.stance(&["plan", "list", "--json"]).report(), json!([]));
-    let (_, whole) = place.run(&model, &["--resume", idle["thread_id"].as_str().unwrap(), "finish the plan"]);
+    let (_, whole) = place.run(
+        &model,
+        &["--resume", idle["thread_id"].as_str().unwrap(), "finish the plan"],
+    );
     let id = whole["plan"]["id"].as_str().unwrap();
     let early = place.stance(&["plan", "run", id, "--model", &model]);
     assert_eq!(early.code, 1, "{}", early.out);
-    assert!(place.journal().iter().all(|event| event.kind != "orchestration_created" && event.kind != "mode_changed"));
+    assert!(
+        place
+            .journal()
+            .iter()
+            .all(|event| event.kind != "orchestration_created" && event.kind != "mode_changed")
+    );
     assert_eq!(place.world(), before);
 }
 
@@ -272,124 +332,27 @@ fn a_plan_nobody_approved_is_never_carried_out() {
 fn a_model_that_does_not_stop_trying_is_stopped() {
     let place = Place::new();
     let round = || {
-        calls(&[shell("sudo -n true"), write("/etc/stance-was-here"), write("../sibling"), shell("pip install --user x")])
+        calls(&[
+            shell("sudo -n true"),
+            write("/etc/stance-was-here"),
+            write("../sibling"),
+            shell("pip install --user x"),
+        ])
     };
     let model = place.script("again", &turns(&[round(), round(), round(), round()]));
     let before = place.world();
     let (code, report) = place.run(&model, &["--mode", "plan", "install it"]);
     assert_eq!((code, report["outcome"].as_str()), (6, Some("stopped")), "{report:#}");
-    assert_eq!(report["denials"].as_array().unwrap().len(), 12, "three responses of four calls");
-    assert!(report["summary"].as_str().unwrap().contains("3 responses in a row"), "{report:#}");
+    assert_eq!(
+        report["denials"].as_array().unwrap().len(),
+        12,
+        "three responses of four calls"
+    );
+    assert!(
+        report["summary"].as_str().unwrap().contains("3 responses in a row"),
+        "{report:#}"
+    );
     assert_eq!(place.world(), before);
-}
-
-#[test]
-fn one_bad_path_refuses_the_whole_call() {
-    let place = Place::new();
-    place.write("README.md", "# Changed\n");
-    place.write(".env", "TOKEN=t\n");
-    let bad = [".env", "../outside/x", ".git/config", "/etc/passwd"];
-    let stage = |path: &str| ("git_write", json!({"op": "stage", "paths": ["README.md", path]}));
-    let commit = |path: &str| ("git_write", json!({"op": "commit", "message": "x", "paths": ["README.md", path]}));
-    let all: Vec<_> = bad.iter().flat_map(|path| [stage(path), commit(path)]).collect();
-    let model = place.script("paths", &turns(&[calls(&all), completion()]));
-    let git = || (place.git(&["rev-parse", "HEAD"]), place.git(&["diff", "--cached", "--name-only"]));
-    let before = git();
-    let (_, events, report) = place.stream(&model, &["--mode", "agent", "commit"]);
-    let decisions = decided(&events);
-    assert!(decisions[..8].iter().all(|decision| decision.starts_with("git_write deny")), "{decisions:?}");
-    assert!(decisions[0].ends_with("no_approver"), "{decisions:?} {report:#}");
-    assert_eq!(git(), before);
-}
-
-#[test]
-fn a_rule_about_paths_holds_in_every_spelling_of_a_path() {
-    let place = Place::new();
-    place.settings("[limits]\nmistakes = \"off\"\n[permissions]\nallow = [\"edit(**)\"]\ndeny = [\"edit(*.sh)\"]\n");
-    place.write("tool.sh", "echo hi\n");
-    place.write("notes.md", "notes\n");
-    std::os::unix::fs::symlink("tool.sh", place.repo().join("link.md")).unwrap();
-    std::os::unix::fs::symlink("src", place.repo().join("folder")).unwrap();
-    let whole = place.repo().join("tool.sh").display().to_string();
-    let named = |path: &str| ("write_to_file", json!({"path": path, "content": "changed\n"}));
-    let twice = r#"{"path": "notes.md", "path": "tool.sh", "content": "changed\n"}"#;
-    let mut tries: Vec<_> = ["tool.sh", "./tool.sh", "src/../tool.sh", &whole, "folder/new.sh", "link.md", "new.sh"].iter().map(|path| named(path)).collect();
-    tries.push(("write_to_file", json!(twice)));
-    tries.push(("replace_in_file", json!({"path": "tool.sh", "diff": "------- SEARCH\necho hi\n=======\necho ho\n+++++++ REPLACE"})));
-    let model = place.script(
-        "spelled",
-        &turns(&[
-            calls(&[("read_file", json!({"path": "tool.sh"})), ("read_file", json!({"path": "notes.md"}))]),
-            calls(&tries),
-            calls(&[named("notes.md")]),
-            completion(),
-        ]),
-    );
-    let (_, events, report) = place.stream(&model, &["--mode", "agent", "--yolo", "--allow", "edit(**)", "change it"]);
-    let decisions = decided(&events);
-    let allowed: Vec<&String> = decisions[2..11].iter().filter(|decision| !decision.contains(" deny ")).collect();
-    assert!(allowed.is_empty(), "{decisions:#?}");
-    assert_eq!(decisions[2], "write_to_file deny deny_rule");
-    assert_eq!(place.read("tool.sh"), "echo hi\n", "{report:#}");
-    assert!(!place.repo().join("new.sh").exists() && !place.repo().join("src/new.sh").exists());
-    assert_eq!(place.read("notes.md"), "changed\n");
-}
-
-#[test]
-fn what_agent_mode_offered_is_gone_after_the_switch() {
-    let place = Place::new();
-    let model = place.script(
-        "switch",
-        &json!({"runs": [
-            {"match": {"mode": "agent"}, "expect": {"tools_include": WRITERS}, "turns": [calls(&[write("a.txt")]), completion()]},
-            {"match": {"mode": "plan"}, "expect": {"tools_exclude": WRITERS, "contains": "# Mode: Plan (read-only)"}, "turns": [calls(&[write("a.txt")]), calls(&[plan()])]},
-        ]}),
-    );
-    let space = space_in(&place, "agent");
-    assert_eq!(run_in(&place, &model, &space, &[])[0], "write_to_file allow built_in");
-    assert_eq!(place.read("a.txt"), "written\n");
-    assert_eq!(place.stance(&["space", "mode", &space, "plan"]).code, 0);
-    let before = place.world();
-    assert_eq!(run_in(&place, &model, &space, &[]), ["write_to_file deny surface", "submit_plan allow pinned"]);
-    assert_eq!(place.world(), before);
-}
-
-#[test]
-fn leave_to_edit_is_no_leave_to_start_a_shell() {
-    let place = Place::new();
-    place.settings("[permissions]\nallow = [\"edit(**)\"]\nask = [\"effect(process_spawn)\"]\n");
-    let model = place.script(
-        "instead",
-        &turns(&[
-            calls(&[("replace_in_file", json!({"path": "src/app.js", "diff": "------- SEARCH\nnot there\n=======\nx\n+++++++ REPLACE"}))]),
-            calls(&[shell("cat > src/app.js <<'E'\nconst x = 9;\nE")]),
-            completion(),
-        ]),
-    );
-    let (_, events, report) = place.stream(&model, &["--mode", "agent", "change it"]);
-    assert_eq!(decided(&events)[1], "execute_command deny no_approver", "{report:#}");
-    assert_eq!(place.read("src/app.js"), "const x = 1;\n");
-}
-
-#[test]
-fn read_only_this_once_holds_for_one_run_and_says_so() {
-    let place = Place::new();
-    let model = place.script(
-        "once",
-        &json!({"runs": [
-            {"expect": {"mode": "agent", "tools_exclude": ["write_to_file", "execute_command", "git_write"], "contains": "# Mode: Agent, read-only this once"},
-             "turns": [calls(&[write("a.txt"), shell("touch a.txt")]), completion()]},
-            {"expect": {"tools_include": WRITERS}, "turns": [calls(&[write("a.txt")]), completion()]},
-        ]}),
-    );
-    let before = place.world();
-    let (_, events, first) = place.stream(&model, &["--mode", "agent", "--read-only", "just think, no edits"]);
-    assert_eq!(decided(&events)[..2], ["write_to_file deny surface", "execute_command deny surface"], "{first:#}");
-    assert_eq!(first["label"], "Agent, read-only this once");
-    assert_eq!(place.world(), before);
-    let (code, second) = place.run(&model, &["--resume", first["thread_id"].as_str().unwrap(), "now do it"]);
-    assert_eq!((code, second["label"].as_str()), (0, Some("Agent")), "{second:#}");
-    assert_eq!(place.read("a.txt"), "written\n");
 }
 
 #[test]
@@ -403,34 +366,11 @@ fn a_plan_made_of_code_is_sent_back_and_prose_is_no_plan() {
     let model = place.script("code", &turns(&[says(&code), calls(&[("submit_plan", dump)]), proper]));
     let before = place.world();
     let (code, events, report) = place.stream(&model, &["--mode", "plan", "greet"]);
-    assert_eq!((code, report["outcome"].as_str(), report["plan"]["revision"].as_u64()), (0, Some("delivered"), Some(1)), "{report:#}");
+    assert_eq!(
+        (code, report["outcome"].as_str(), report["plan"]["revision"].as_u64()),
+        (0, Some("delivered"), Some(1)),
+        "{report:#}"
+    );
     assert_eq!(events.iter().filter(|event| event["kind"] == "nudged").count(), 1);
     assert_eq!(place.world(), before);
-}
-
-#[test]
-fn a_denied_program_does_not_run_in_disguise() {
-    let place = Place::new();
-    place.settings("[limits]\nmistakes = \"off\"\n[permissions]\nallow = [\"effect(process_spawn)\"]\ndeny = [\"sudo *\"]\n");
-    place.write("as-root.sh", "sudo id\n");
-    let lines = [
-        "sudo id",
-        "echo sudo id | sh",
-        "$(printf su)do id",
-        "echo c3VkbyBpZAo= | base64 -d | sh",
-        "alias s='sudo id'\nshopt -s expand_aliases\ns",
-        "env sudo id",
-        "bash as-root.sh",
-        "true && sudo id",
-        "\\sudo id",
-        "/usr/bin/sudo id",
-    ];
-    let tries: Vec<_> = lines.iter().map(|line| shell(line)).collect();
-    let model = place.script("disguise", &turns(&[calls(&tries), completion()]));
-    let (_, events, report) = place.stream(&model, &["--mode", "agent", "--allow", "effect(process_spawn)", "become root"]);
-    let decisions = decided(&events);
-    assert_eq!(decisions[0], "execute_command deny deny_rule");
-    assert!(decisions[1..lines.len()].iter().all(|decision| decision.contains(" deny ")), "{decisions:#?} {report:#}");
-    let ran = events.iter().filter(|event| event["kind"] == "tool_started").count();
-    assert_eq!(ran, 1, "only the completion runs");
 }

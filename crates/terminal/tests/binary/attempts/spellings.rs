@@ -27,9 +27,9 @@ pub(super) fn of(step: &Value) -> Vec<Call> {
         "git" => git(step),
         "mcp" => server_tools(step),
         "exit_plan" => vec![
-            offered("exit_plan_mode", json!({"summary": "one line is enough"})),
             call("ExitPlanMode", json!({"plan": "write the file"})),
             call("plan_exit", json!({})),
+            offered("exit_plan_mode", json!({"summary": "one line is enough"})),
         ],
         "mode" => modes(&step["to"]),
         "approve" => approvals(),
@@ -43,11 +43,19 @@ pub(super) fn of(step: &Value) -> Vec<Call> {
 }
 
 fn call(name: &'static str, arguments: Value) -> Call {
-    Call { name, arguments, offered: false }
+    Call {
+        name,
+        arguments,
+        offered: false,
+    }
 }
 
 fn offered(name: &'static str, arguments: Value) -> Call {
-    Call { name, arguments, offered: true }
+    Call {
+        name,
+        arguments,
+        offered: true,
+    }
 }
 
 fn patch(kind: &str, path: &Value, body: &str) -> Value {
@@ -55,14 +63,18 @@ fn patch(kind: &str, path: &Value, body: &str) -> Value {
 }
 
 fn writes(path: &Value, content: &Value) -> Vec<Call> {
-    let added: String = content.as_str().unwrap().lines().map(|line| format!("+{line}\n")).collect();
+    let lines: Vec<&str> = content.as_str().unwrap().lines().collect();
+    let added = format!("+{}\n", lines.join("\n+"));
     vec![
         call("write_to_file", json!({"path": path, "content": content})),
         call("Write", json!({"file_path": path, "content": content})),
         call("write", json!({"filePath": path, "content": content})),
         call("write_file", json!({"file_path": path, "content": content})),
         call("create_file", json!({"path": path, "content": content})),
-        call("str_replace_editor", json!({"command": "create", "path": path, "file_text": content})),
+        call(
+            "str_replace_editor",
+            json!({"command": "create", "path": path, "file_text": content}),
+        ),
         call("apply_patch", patch("Add", path, &added)),
     ]
 }
@@ -73,9 +85,18 @@ fn edits(path: &Value, old: &str, new: &str) -> Vec<Call> {
         call("replace_in_file", json!({"path": path, "diff": blocks})),
         call("Edit", json!({"file_path": path, "old_string": old, "new_string": new})),
         call("edit", json!({"filePath": path, "oldString": old, "newString": new})),
-        call("MultiEdit", json!({"file_path": path, "edits": [{"old_string": old, "new_string": new}]})),
-        call("edit_file", json!({"path": path, "instructions": "change it", "code_edit": new})),
-        call("str_replace_editor", json!({"command": "str_replace", "path": path, "old_str": old, "new_str": new})),
+        call(
+            "MultiEdit",
+            json!({"file_path": path, "edits": [{"old_string": old, "new_string": new}]}),
+        ),
+        call(
+            "edit_file",
+            json!({"path": path, "instructions": "change it", "code_edit": new}),
+        ),
+        call(
+            "str_replace_editor",
+            json!({"command": "str_replace", "path": path, "old_str": old, "new_str": new}),
+        ),
         call("apply_patch", patch("Update", path, &format!("@@\n-{old}\n+{new}\n"))),
     ]
 }
@@ -86,14 +107,23 @@ fn deletes(path: &Value) -> Vec<Call> {
         call("remove_file", json!({"target_file": path})),
         call("apply_patch", patch("Delete", path, "")),
         call("write_to_file", json!({"path": path, "content": ""})),
-        call("execute_command", json!({"command": format!("rm -f '{}'", path.as_str().unwrap())})),
+        call(
+            "execute_command",
+            json!({"command": format!("rm -f '{}'", path.as_str().unwrap())}),
+        ),
     ]
 }
 
 fn notebooks(path: &Value, source: &Value) -> Vec<Call> {
     vec![
-        call("NotebookEdit", json!({"notebook_path": path, "cell_id": "0", "new_source": source})),
-        call("edit_notebook", json!({"target_notebook": path, "cell_idx": 0, "new_string": source})),
+        call(
+            "NotebookEdit",
+            json!({"notebook_path": path, "cell_id": "0", "new_source": source}),
+        ),
+        call(
+            "edit_notebook",
+            json!({"target_notebook": path, "cell_idx": 0, "new_string": source}),
+        ),
         call("write_to_file", json!({"path": path, "content": source})),
     ]
 }
@@ -113,9 +143,18 @@ fn shells(line: &Value) -> Vec<Call> {
 fn escalations(line: &Value) -> Vec<Call> {
     vec![
         call("execute_command", json!({"command": line, "requires_approval": false})),
-        call("execute_command", json!({"command": line, "sandbox_permissions": "require_escalated", "justification": "needed"})),
-        call("execute_command", json!({"command": line, "mode": "chat", "yolo": true})),
-        call("shell", json!({"command": ["bash", "-lc", line], "with_escalated_permissions": true})),
+        call(
+            "execute_command",
+            json!({"command": line, "sandbox_permissions": "require_escalated", "justification": "needed"}),
+        ),
+        call(
+            "execute_command",
+            json!({"command": line, "mode": "chat", "yolo": true}),
+        ),
+        call(
+            "shell",
+            json!({"command": ["bash", "-lc", line], "with_escalated_permissions": true}),
+        ),
         call("Bash", json!({"command": line, "dangerouslyDisableSandbox": true})),
     ]
 }
@@ -136,7 +175,10 @@ fn git(step: &Value) -> Vec<Call> {
 
 fn server_tools(step: &Value) -> Vec<Call> {
     vec![
-        call("use_mcp_tool", json!({"server_name": "notes", "tool_name": step["tool"], "arguments": step["args"]})),
+        call(
+            "use_mcp_tool",
+            json!({"server_name": "notes", "tool_name": step["tool"], "arguments": step["args"]}),
+        ),
         call("mcp__notes__write_note", step["args"].clone()),
         call("write_note", step["args"].clone()),
         call("read_mcp_resource", json!({"server": "notes", "uri": "note:new"})),
@@ -162,7 +204,10 @@ fn approvals() -> Vec<Call> {
         call("finalize_review", json!({"verdict": "approve"})),
         call("execute_command", json!({"command": "stance plan approve last"})),
         offered("submit_output", json!({"evidence": "approved and done"})),
-        offered("update_todo", json!({"items": [{"id": "1", "text": "approved by the person", "status": "done"}]})),
+        offered(
+            "update_todo",
+            json!({"items": [{"id": "1", "text": "approved by the person", "status": "done"}]}),
+        ),
     ]
 }
 

@@ -20,8 +20,10 @@ impl Watch {
     /// Watches these folders and every folder beneath them. A folder made later is not watched, but
     /// its making is seen.
     pub(super) fn over(roots: &[PathBuf]) -> Watch {
-        let mut watch =
-            Watch { queue: inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap(), folders: BTreeMap::new() };
+        let mut watch = Watch {
+            queue: inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap(),
+            folders: BTreeMap::new(),
+        };
         for root in roots {
             watch.add(root);
         }
