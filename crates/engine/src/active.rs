@@ -60,9 +60,22 @@ impl Active {
             ));
             chosen.settings = start.model.clone();
         }
-        let before = if start.fresh_context { Vec::new() } else { assemble::before(&inner, start).await? };
+        let before = if start.fresh_context {
+            Vec::new()
+        } else {
+            assemble::before(&inner, start).await?
+        };
         let scope = scope(&inner, &spec, run, stop.clone()).await?;
-        Ok(Active { view: model_view(&spec), inner, spec, state, before, scope, chosen, stop })
+        Ok(Active {
+            view: model_view(&spec),
+            inner,
+            spec,
+            state,
+            before,
+            scope,
+            chosen,
+            stop,
+        })
     }
 
     /// The specification of the call in hand: bounded by the step in progress.
@@ -86,8 +99,17 @@ pub(crate) fn words(settings: &llm::ModelSettings) -> String {
 }
 
 async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken) -> Result<Scope, Problem> {
-    let committer = if spec.capability().max_tier() == Tier::Exec { inner.committer().await? } else { None };
-    let nobody = || (inner.config.operator.clone(), format!("{}@localhost", inner.config.operator));
+    let committer = if spec.capability().max_tier() == Tier::Exec {
+        inner.committer().await?
+    } else {
+        None
+    };
+    let nobody = || {
+        (
+            inner.config.operator.clone(),
+            format!("{}@localhost", inner.config.operator),
+        )
+    };
     Ok(Scope {
         run_id: run.to_owned(),
         worktree: inner.worktree.clone(),

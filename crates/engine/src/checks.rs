@@ -24,7 +24,12 @@ pub(crate) async fn after_stop(run: &mut Active, ending: Ending) -> Result<Endin
     if let Some(command) = run.state.start.check.clone() {
         let outcome = check(&run.inner, run.spec.containment(), &run.state.start.run, &command).await?;
         let exit = outcome.0;
-        run.record(vec![Fact::CheckRan { command, exit, output: outcome.1 }]).await?;
+        run.record(vec![Fact::CheckRan {
+            command,
+            exit,
+            output: outcome.1,
+        }])
+        .await?;
         if exit != Some(0) {
             return Ok(Ending::CheckUnmet);
         }
@@ -44,8 +49,11 @@ pub(crate) async fn check(
     command: &str,
 ) -> Result<(Option<i32>, String), Problem> {
     let Some(walls) = &inner.config.walls else {
-        return Err(Problem::new(ProblemKind::Machine, "a check runs only inside walls, and this machine has none")
-            .hint("`stance doctor` shows why."));
+        return Err(Problem::new(
+            ProblemKind::Machine,
+            "a check runs only inside walls, and this machine has none",
+        )
+        .hint("`stance doctor` shows why."));
     };
     let mut places = sandbox::Places::new(&inner.worktree, inner.home.scratch(run)?);
     places.sealed = inner.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
@@ -55,8 +63,19 @@ pub(crate) async fn check(
     spawn.limits.wall_time = LONGEST;
     let running = sandbox::spawn(walls, containment, &places, spawn)
         .map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
-    let finished = running.wait().await.map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
+    let finished = running
+        .wait()
+        .await
+        .map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
     let output = format!("{}{}", finished.stdout.text(), finished.stderr.text());
-    let from = output.char_indices().rev().map(|(at, _)| at).take_while(|at| output.len() - at <= KEPT).last();
-    Ok((finished.exit, output.get(from.unwrap_or_default()..).unwrap_or_default().to_owned()))
+    let from = output
+        .char_indices()
+        .rev()
+        .map(|(at, _)| at)
+        .take_while(|at| output.len() - at <= KEPT)
+        .last();
+    Ok((
+        finished.exit,
+        output.get(from.unwrap_or_default()..).unwrap_or_default().to_owned(),
+    ))
 }

@@ -46,7 +46,9 @@ pub(crate) fn is_alive(holder: &Holder) -> bool {
 }
 
 fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|id| id.trim().to_owned())
+        .unwrap_or_default()
 }
 
 /// Field 22 of `/proc/PID/stat`; the name in field 2 may hold spaces and brackets. None when the
@@ -70,8 +72,14 @@ mod tests {
     fn this_process_lives_and_an_impostor_does_not() {
         let own = holder("test");
         assert!(is_alive(&own));
-        assert!(!is_alive(&Holder { start_ticks: own.start_ticks + 1, ..own.clone() }));
-        assert!(!is_alive(&Holder { boot_id: "another".to_owned(), ..own }));
+        assert!(!is_alive(&Holder {
+            start_ticks: own.start_ticks + 1,
+            ..own.clone()
+        }));
+        assert!(!is_alive(&Holder {
+            boot_id: "another".to_owned(),
+            ..own
+        }));
     }
 
     #[test]

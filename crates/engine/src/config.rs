@@ -63,7 +63,13 @@ impl Attendance {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { mistakes: Some(3), tokens: None, minutes: None, retries: 5, retry_pause_ms: 500 }
+        Limits {
+            mistakes: Some(3),
+            tokens: None,
+            minutes: None,
+            retries: 5,
+            retry_pause_ms: 500,
+        }
     }
 }
 

@@ -29,7 +29,10 @@ pub(crate) struct RunDesk<'run> {
 
 impl<'run> RunDesk<'run> {
     pub(crate) fn new(run: &'run Active) -> RunDesk<'run> {
-        RunDesk { run, staged: Mutex::new(Vec::new()) }
+        RunDesk {
+            run,
+            staged: Mutex::new(Vec::new()),
+        }
     }
 
     /// What the call amounts to.
@@ -49,15 +52,26 @@ impl<'run> RunDesk<'run> {
 
     fn ask(&self, call: &str, reply: bool, asked: UserQuestion) {
         let question = clock::new_id('q');
-        self.stage(Fact::QuestionAsked { question, call: call.to_owned(), reply, asked });
+        self.stage(Fact::QuestionAsked {
+            question,
+            call: call.to_owned(),
+            reply,
+            asked,
+        });
     }
 
     async fn submit(&self, draft: PlanDraft) -> Result<PlanReceipt, DeskRefusal> {
         let content = validate(draft).map_err(|violations| {
             let lines: Vec<String> = violations.iter().map(|violation| format!("- {violation}")).collect();
-            DeskRefusal(format!("the plan has {} faults; nothing was submitted:\n{}", lines.len(), lines.join("\n")))
+            DeskRefusal(format!(
+                "the plan has {} faults; nothing was submitted:\n{}",
+                lines.len(),
+                lines.join("\n")
+            ))
         })?;
-        self.stage_plan(content).await.map_err(|problem| DeskRefusal(problem.message))
+        self.stage_plan(content)
+            .await
+            .map_err(|problem| DeskRefusal(problem.message))
     }
 
     async fn stage_plan(&self, content: work::plan::ValidPlan) -> Result<PlanReceipt, Problem> {
@@ -73,9 +87,17 @@ impl<'run> RunDesk<'run> {
         let store = inner.journal.store();
         let snapshot = worktree::snapshot(inner).await?;
         let open = |row: &&Row| column::<PlanStatus>(row, "status").is_ok_and(PlanStatus::is_open);
-        let plans = store.find(&Query::all(Table::Plan).having("space", start.space.as_str())).await?;
-        let own = plans.iter().filter(open).find(|row| row.text("thread") == Some(start.thread.as_str()));
-        let others = plans.iter().filter(open).filter(|row| row.text("thread") != Some(start.thread.as_str()));
+        let plans = store
+            .find(&Query::all(Table::Plan).having("space", start.space.as_str()))
+            .await?;
+        let own = plans
+            .iter()
+            .filter(open)
+            .find(|row| row.text("thread") == Some(start.thread.as_str()));
+        let others = plans
+            .iter()
+            .filter(open)
+            .filter(|row| row.text("thread") != Some(start.thread.as_str()));
         for other in others {
             self.stage(Fact::PlanMoved {
                 plan: other.id.clone(),
@@ -89,7 +111,10 @@ impl<'run> RunDesk<'run> {
             Some(row) => {
                 self.void_approvals(&row.id, "its plan was revised").await?;
                 let last = row.body.get("revision").and_then(Value::as_u64).unwrap_or_default();
-                (row.id.clone(), u32::try_from(last).unwrap_or(u32::MAX).saturating_add(1))
+                (
+                    row.id.clone(),
+                    u32::try_from(last).unwrap_or(u32::MAX).saturating_add(1),
+                )
             }
             None => (clock::new_id('p'), 1),
         };
@@ -127,15 +152,29 @@ impl<'run> RunDesk<'run> {
             title,
             epoch: None,
         }));
-        Ok(PlanReceipt { plan_id: plan, revision, digest, status: "proposed".to_owned(), approval_id: approval })
+        Ok(PlanReceipt {
+            plan_id: plan,
+            revision,
+            digest,
+            status: "proposed".to_owned(),
+            approval_id: approval,
+        })
     }
 
     async fn void_approvals(&self, plan: &str, why: &str) -> Result<(), Problem> {
         let pending = word(&ApprovalStatus::Pending)?;
-        let open = Query::all(Table::Approval).having("subject", plan).having("status", pending);
+        let open = Query::all(Table::Approval)
+            .having("subject", plan)
+            .having("status", pending);
         for row in self.run.inner.journal.store().find(&open).await? {
             let who = &self.run.state.start.run;
-            self.stage(intake::approval_moved(&row, ApprovalMove::Void, who, "submit_plan", Some(why)));
+            self.stage(intake::approval_moved(
+                &row,
+                ApprovalMove::Void,
+                who,
+                "submit_plan",
+                Some(why),
+            ));
         }
         Ok(())
     }
@@ -146,7 +185,13 @@ impl<'run> RunDesk<'run> {
             match column::<ApprovalStatus>(&row, "status")? {
                 ApprovalStatus::Pending => return Ok(ExitRequest::Pending { approval_id: row.id }),
                 ApprovalStatus::Approved => {
-                    self.stage(intake::approval_moved(&row, ApprovalMove::Consume, &start.run, "exit_plan_mode", None));
+                    self.stage(intake::approval_moved(
+                        &row,
+                        ApprovalMove::Consume,
+                        &start.run,
+                        "exit_plan_mode",
+                        None,
+                    ));
                     self.stage(Fact::ModeChanged {
                         space: start.space.clone(),
                         from: Some(self.run.spec.mode().stored().to_owned()),
@@ -179,15 +224,28 @@ impl<'run> RunDesk<'run> {
 
     async fn output(&self, output: Option<Value>, evidence: Option<String>) -> Result<(), DeskRefusal> {
         if !matches!(self.run.spec.recipe().role, Role::Step { .. }) {
-            let instead = self.run.spec.required().map_or_else(String::new, |verb| format!(" Call `{verb}` instead."));
-            return Err(DeskRefusal(format!("this run carries out no step of a plan, so there is nothing to submit.{instead}")));
+            let instead = self
+                .run
+                .spec
+                .required()
+                .map_or_else(String::new, |verb| format!(" Call `{verb}` instead."));
+            return Err(DeskRefusal(format!(
+                "this run carries out no step of a plan, so there is nothing to submit.{instead}"
+            )));
         }
         let step = self.run.state.entry().and_then(|entry| entry.step.clone());
-        if let Some(schema) = self.schema(step.as_deref()).await.map_err(|problem| DeskRefusal(problem.message))? {
+        if let Some(schema) = self
+            .schema(step.as_deref())
+            .await
+            .map_err(|problem| DeskRefusal(problem.message))?
+        {
             let given = output.clone().unwrap_or(Value::Null);
             let faults = schema.faults(&given);
             if !faults.is_empty() {
-                return Err(DeskRefusal(format!("the output does not fit the step's schema: {}", faults.join("; "))));
+                return Err(DeskRefusal(format!(
+                    "the output does not fit the step's schema: {}",
+                    faults.join("; ")
+                )));
             }
         }
         self.stage(Fact::OutputSubmitted { step, output, evidence });
@@ -195,9 +253,15 @@ impl<'run> RunDesk<'run> {
     }
 
     async fn schema(&self, step: Option<&str>) -> Result<Option<work::plan::OutputSchema>, Problem> {
-        let (Some(orchestration), Some(step)) = (&self.run.state.start.orchestration, step) else { return Ok(None) };
+        let (Some(orchestration), Some(step)) = (&self.run.state.start.orchestration, step) else {
+            return Ok(None);
+        };
         let started = crate::orchestrate::started(&self.run.inner, orchestration).await?;
-        match started.definition.step(step).and_then(|node| node.output_schema.as_ref()) {
+        match started
+            .definition
+            .step(step)
+            .and_then(|node| node.output_schema.as_ref())
+        {
             Some(schema) => work::plan::OutputSchema::compile(schema)
                 .map(Some)
                 .map_err(|fault| Problem::refused(fault.to_string())),
@@ -219,7 +283,10 @@ impl Desk for RunDesk<'_> {
 
     fn plan_reply<'a>(&'a self, call_id: &'a str, reply: PlanReply) -> DeskAnswer<'a, Said> {
         Box::pin(async move {
-            let note = Fact::Noted { call: call_id.to_owned(), text: reply.response.clone() };
+            let note = Fact::Noted {
+                call: call_id.to_owned(),
+                text: reply.response.clone(),
+            };
             if reply.no_plan_needed {
                 self.stage(note);
                 return Ok(Said::Ended);
@@ -235,9 +302,17 @@ impl Desk for RunDesk<'_> {
             let options = reply
                 .options
                 .into_iter()
-                .map(|label| QuestionOption { label, description: String::new() })
+                .map(|label| QuestionOption {
+                    label,
+                    description: String::new(),
+                })
                 .collect();
-            let asked = UserQuestion { question: reply.response, options, multi_select: false, allow_freeform: true };
+            let asked = UserQuestion {
+                question: reply.response,
+                options,
+                multi_select: false,
+                allow_freeform: true,
+            };
             self.ask(call_id, true, asked);
             Ok(Said::Waits)
         })
@@ -250,14 +325,20 @@ impl Desk for RunDesk<'_> {
                     "two progress notes in a row: do something first, or end with `attempt_completion`.".to_owned(),
                 ));
             }
-            self.stage(Fact::Noted { call: call_id.to_owned(), text: note });
+            self.stage(Fact::Noted {
+                call: call_id.to_owned(),
+                text: note,
+            });
             Ok(())
         })
     }
 
     fn complete<'a>(&'a self, call_id: &'a str, result: String) -> DeskAnswer<'a, ()> {
         Box::pin(async move {
-            self.stage(Fact::Noted { call: call_id.to_owned(), text: result });
+            self.stage(Fact::Noted {
+                call: call_id.to_owned(),
+                text: result,
+            });
             Ok(())
         })
     }
@@ -281,7 +362,12 @@ impl Desk for RunDesk<'_> {
 
     fn update_todo<'a>(&'a self, _call_id: &'a str, items: Vec<TodoItem>) -> DeskAnswer<'a, ()> {
         Box::pin(async move {
-            if items.iter().filter(|item| item.status == TodoStatus::InProgress).count() > 1 {
+            if items
+                .iter()
+                .filter(|item| item.status == TodoStatus::InProgress)
+                .count()
+                > 1
+            {
                 return Err(DeskRefusal("only one item can be in progress.".to_owned()));
             }
             self.stage(Fact::TodoUpdated { items });

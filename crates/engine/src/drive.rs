@@ -36,7 +36,8 @@ async fn driven(inner: &Arc<Inner>, run: &str, stop: CancellationToken) -> Resul
     intake::resolved(&intake::row(inner, Table::Space, &active.state.start.space, "space").await?)?;
     note_going_on(&mut active).await?;
     // A step writes in the turn that the plan it belongs to has taken.
-    let takes_turn = active.spec.containment().worktree() == Posture::Writable && active.state.start.orchestration.is_none();
+    let takes_turn =
+        active.spec.containment().worktree() == Posture::Writable && active.state.start.orchestration.is_none();
     if !takes_turn {
         return turns(&mut active).await;
     }
@@ -82,9 +83,7 @@ fn still_waits(state: &RunState) -> bool {
         return false;
     }
     match state.open_call() {
-        Some(call) => {
-            call.asked || call.permission.as_ref().is_some_and(|(_, _, answer)| answer.is_none())
-        }
+        Some(call) => call.asked || call.permission.as_ref().is_some_and(|(_, _, answer)| answer.is_none()),
         None => matches!(state.talk.last(), Some(Talk::Response(_, _, calls)) if calls.is_empty()),
     }
 }

@@ -1,8 +1,6 @@
 //! Why a call of a tool would run, ask or be refused: asked of the very function that gates runs.
 
-use modes::{
-    Approver, Decision, Judged, Mode, ProposedCall, Role, RunRecipe, RunSpec, descriptor, judge, run_spec,
-};
+use modes::{Approver, Decision, Judged, Mode, ProposedCall, Role, RunRecipe, RunSpec, descriptor, judge, run_spec};
 use serde_json::json;
 
 use crate::engine::Explanation;
@@ -28,9 +26,10 @@ pub(crate) fn specimen(inner: &Inner, mode: Mode) -> Result<RunSpec, Problem> {
 pub(crate) fn explain(inner: &Inner, mode: Mode, tool: &str) -> Result<Explanation, Problem> {
     let name = tools::canonical_name(tool);
     let Some(row) = descriptor(name) else {
-        let near = modes::descriptors().iter().map(|row| row.name).find(|known| {
-            known.starts_with(name.get(..3).unwrap_or(name)) && !name.is_empty()
-        });
+        let near = modes::descriptors()
+            .iter()
+            .map(|row| row.name)
+            .find(|known| known.starts_with(name.get(..3).unwrap_or(name)) && !name.is_empty());
         let problem = Problem::usage(format!("no tool is called {tool:?}"));
         return Err(match near {
             Some(near) => problem.hint(format!("near: {near}")),
@@ -58,4 +57,3 @@ pub(crate) fn explain(inner: &Inner, mode: Mode, tool: &str) -> Result<Explanati
         in_surface,
     })
 }
-

@@ -18,45 +18,179 @@ use crate::problem::{Problem, ProblemKind};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "details", rename_all = "snake_case")]
 pub(crate) enum Fact {
-    SpaceOpened { space: String, mode: String, checkout: String, current: bool },
-    ModeChanged { space: String, from: Option<String>, to: String, who: String, why: String },
-    ThreadOpened { thread: String, space: String, parent: Option<String> },
+    SpaceOpened {
+        space: String,
+        mode: String,
+        checkout: String,
+        current: bool,
+    },
+    ModeChanged {
+        space: String,
+        from: Option<String>,
+        to: String,
+        who: String,
+        why: String,
+    },
+    ThreadOpened {
+        thread: String,
+        space: String,
+        parent: Option<String>,
+    },
 
     RunStarted(Box<RunStart>),
     Entered(Entry),
-    Requested { turn: u32, hash: String, bytes: u64, tokens: u64, mode: String, model: String },
-    RequestFailed { failure: String, message: String, status: Option<u16>, attempt: u32, cursor: Option<String>, partial: Vec<llm::Block>, usage: llm::Usage },
-    Responded { response: llm::Response },
-    Decided { call: String, record: DecisionRecord },
+    Requested {
+        turn: u32,
+        hash: String,
+        bytes: u64,
+        tokens: u64,
+        mode: String,
+        model: String,
+    },
+    RequestFailed {
+        failure: String,
+        message: String,
+        status: Option<u16>,
+        attempt: u32,
+        cursor: Option<String>,
+        partial: Vec<llm::Block>,
+        usage: llm::Usage,
+    },
+    Responded {
+        response: llm::Response,
+    },
+    Decided {
+        call: String,
+        record: DecisionRecord,
+    },
     PermissionAsked(Box<Permission>),
-    PermissionAnswered { permission: String, call: String, digest: String, allow: bool, because: Option<String>, who: String },
-    QuestionAsked { question: String, call: String, reply: bool, asked: UserQuestion },
-    QuestionAnswered { question: String, call: String, answer: String, who: String },
-    ToolStarted { call: String, tool: String },
-    ToolFinished { call: String, tool: String, result: ToolResult, how: How },
-    Nudged { text: String },
-    Told { text: String },
-    Noted { call: String, text: String },
-    TodoUpdated { items: Vec<TodoItem> },
-    OutputSubmitted { step: Option<String>, output: Option<Value>, evidence: Option<String> },
-    ChangesObserved { before: String, after: String, files: Vec<String> },
-    CheckRan { command: String, exit: Option<i32>, output: String },
-    RunPaused { conclusion: Conclusion, summary: String },
-    RunResumed { who: String, interrupted: bool },
-    StepEnded { step: String },
-    RunEnded { conclusion: Conclusion, summary: String, follow_up: Option<String> },
+    PermissionAnswered {
+        permission: String,
+        call: String,
+        digest: String,
+        allow: bool,
+        because: Option<String>,
+        who: String,
+    },
+    QuestionAsked {
+        question: String,
+        call: String,
+        reply: bool,
+        asked: UserQuestion,
+    },
+    QuestionAnswered {
+        question: String,
+        call: String,
+        answer: String,
+        who: String,
+    },
+    ToolStarted {
+        call: String,
+        tool: String,
+    },
+    ToolFinished {
+        call: String,
+        tool: String,
+        result: ToolResult,
+        how: How,
+    },
+    Nudged {
+        text: String,
+    },
+    Told {
+        text: String,
+    },
+    Noted {
+        call: String,
+        text: String,
+    },
+    TodoUpdated {
+        items: Vec<TodoItem>,
+    },
+    OutputSubmitted {
+        step: Option<String>,
+        output: Option<Value>,
+        evidence: Option<String>,
+    },
+    ChangesObserved {
+        before: String,
+        after: String,
+        files: Vec<String>,
+    },
+    CheckRan {
+        command: String,
+        exit: Option<i32>,
+        output: String,
+    },
+    RunPaused {
+        conclusion: Conclusion,
+        summary: String,
+    },
+    RunResumed {
+        who: String,
+        interrupted: bool,
+    },
+    StepEnded {
+        step: String,
+    },
+    RunEnded {
+        conclusion: Conclusion,
+        summary: String,
+        follow_up: Option<String>,
+    },
 
     PlanSubmitted(Box<Submission>),
-    PlanMoved { plan: String, moved: PlanMove, who: String, why: Option<String> },
-    PlanCommented { plan: String, revision: u32, comment: Comment },
+    PlanMoved {
+        plan: String,
+        moved: PlanMove,
+        who: String,
+        why: Option<String>,
+    },
+    PlanCommented {
+        plan: String,
+        revision: u32,
+        comment: Comment,
+    },
     ApprovalOpened(ApprovalRow),
-    ApprovalMoved { approval: String, moved: ApprovalMove, who: String, how: String, digest: String, reason: Option<String>, options: Option<Box<(ApprovalOptions, Selection)>> },
+    ApprovalMoved {
+        approval: String,
+        moved: ApprovalMove,
+        who: String,
+        how: String,
+        digest: String,
+        reason: Option<String>,
+        options: Option<Box<(ApprovalOptions, Selection)>>,
+    },
 
     OrchestrationCreated(Box<OrchestrationStart>),
-    StepMoved { orchestration: String, step: String, state: StepState, run: Option<String>, before: Option<String>, after: Option<String>, files: Vec<String>, evidence: Option<String>, output: Option<Value> },
-    StepLanded { orchestration: String, step: String, commit: String },
-    PlanCheckRan { orchestration: String, command: String, exit: Option<i32>, output: String },
-    OrchestrationEnded { orchestration: String, completed: bool, summary: String, head: Option<String> },
+    StepMoved {
+        orchestration: String,
+        step: String,
+        state: StepState,
+        run: Option<String>,
+        before: Option<String>,
+        after: Option<String>,
+        files: Vec<String>,
+        evidence: Option<String>,
+        output: Option<Value>,
+    },
+    StepLanded {
+        orchestration: String,
+        step: String,
+        commit: String,
+    },
+    PlanCheckRan {
+        orchestration: String,
+        command: String,
+        exit: Option<i32>,
+        output: String,
+    },
+    OrchestrationEnded {
+        orchestration: String,
+        completed: bool,
+        summary: String,
+        head: Option<String>,
+    },
 }
 
 /// How a call came to its result.
@@ -171,7 +305,9 @@ impl Fact {
     pub(crate) fn parts(&self) -> Result<(String, Value), Problem> {
         let broken = |why: String| Problem::new(ProblemKind::Store, format!("an event cannot be written: {why}"));
         let value = serde_json::to_value(self).map_err(|error| broken(error.to_string()))?;
-        let Value::Object(mut map) = value else { return Err(broken("it is no object".to_owned())) };
+        let Value::Object(mut map) = value else {
+            return Err(broken("it is no object".to_owned()));
+        };
         match (map.remove("kind"), map.remove("details")) {
             (Some(Value::String(kind)), Some(details)) => Ok((kind, details)),
             _ => Err(broken("it has no kind".to_owned())),

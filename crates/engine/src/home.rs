@@ -38,7 +38,10 @@ impl WorkspaceHome {
         for folder in [&root, &keys, &root.join("runs")] {
             private_folder(folder).map_err(failed)?;
         }
-        Ok(WorkspaceHome { root, key: keys.join(id) })
+        Ok(WorkspaceHome {
+            root,
+            key: keys.join(id),
+        })
     }
 
     pub(crate) fn database(&self) -> PathBuf {
@@ -88,7 +91,14 @@ impl WorkspaceHome {
         let mark = self.mark(run, call);
         let folder = self.root.join("runs").join(run).join("begun");
         private_folder(&folder)
-            .and_then(|()| fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&mark))
+            .and_then(|()| {
+                fs::OpenOptions::new()
+                    .write(true)
+                    .create(true)
+                    .truncate(true)
+                    .mode(0o600)
+                    .open(&mark)
+            })
             .map(drop)
             .map_err(|error| machine(format!("{}: {error}", mark.display())))
     }
@@ -116,7 +126,11 @@ fn private_folder(folder: &Path) -> std::io::Result<()> {
 fn claim(file: &Path, text: &str) -> std::io::Result<String> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let draft = folder.join(format!(".{}", clock::new_id('d')));
-    let mut open = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let mut open = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)?;
     open.write_all(text.as_bytes())?;
     open.sync_all()?;
     match fs::hard_link(&draft, file) {
@@ -136,7 +150,11 @@ mod tests {
     #[test]
     fn a_place_keeps_its_workspace_and_a_copy_is_another() {
         let folder = tempfile::tempdir().unwrap();
-        let (home, a, b) = (folder.path().join("home"), folder.path().join("a"), folder.path().join("b"));
+        let (home, a, b) = (
+            folder.path().join("home"),
+            folder.path().join("a"),
+            folder.path().join("b"),
+        );
         fs::create_dir(&a).unwrap();
         fs::create_dir(&b).unwrap();
         let first = WorkspaceHome::of(&home, &a).unwrap();
@@ -152,7 +170,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = WorkspaceHome::of(&folder.path().join("home"), folder.path()).unwrap();
         assert_eq!(home.remembered_head(), None);
-        let head = store::Head { number: 7, link: "ab".repeat(32) };
+        let head = store::Head {
+            number: 7,
+            link: "ab".repeat(32),
+        };
         home.remember_head(&head).unwrap();
         assert_eq!(home.remembered_head(), Some(head));
     }

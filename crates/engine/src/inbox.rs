@@ -17,7 +17,10 @@ pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
         rows.push((row.integer("created_ms").unwrap_or_default(), waiting(&row)));
     }
     let pending = word(&ApprovalStatus::Pending)?;
-    for row in store.find(&Query::all(Table::Approval).having("status", pending)).await? {
+    for row in store
+        .find(&Query::all(Table::Approval).having("status", pending))
+        .await?
+    {
         rows.push((row.integer("created_ms").unwrap_or_default(), approval(&row)));
     }
     rows.sort_by_key(|(created, _)| *created);
@@ -26,12 +29,20 @@ pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
 
 /// Everything that waits in a thread.
 pub(crate) async fn of_thread(inner: &Inner, thread: &str) -> Result<Vec<Pending>, Problem> {
-    Ok(all(inner).await?.into_iter().filter(|pending| pending.thread_id == thread).collect())
+    Ok(all(inner)
+        .await?
+        .into_iter()
+        .filter(|pending| pending.thread_id == thread)
+        .collect())
 }
 
 fn waiting(row: &Row) -> Pending {
     let kind = row.text("kind").unwrap_or_default();
-    let (title, lines) = if kind == "permission" { permission(&row.body) } else { question(&row.body) };
+    let (title, lines) = if kind == "permission" {
+        permission(&row.body)
+    } else {
+        question(&row.body)
+    };
     Pending {
         kind: kind.to_owned(),
         id: row.id.clone(),
@@ -64,7 +75,10 @@ fn permission(body: &Value) -> (String, Vec<String>) {
 
 fn question(body: &Value) -> (String, Vec<String>) {
     let asked = body.get("asked");
-    let text = asked.and_then(|asked| asked.get("question")).and_then(Value::as_str).unwrap_or_default();
+    let text = asked
+        .and_then(|asked| asked.get("question"))
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let options = asked.and_then(|asked| asked.get("options")).and_then(Value::as_array);
     let lines = options
         .into_iter()
@@ -80,7 +94,12 @@ fn approval(row: &Row) -> Pending {
         kind: kind.to_owned(),
         id: row.id.clone(),
         digest: row.text("digest").unwrap_or_default().to_owned(),
-        title: row.body.get("title").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        title: row
+            .body
+            .get("title")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         run_id: row.text("run").map(str::to_owned),
         plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
         thread_id: row.text("thread").unwrap_or_default().to_owned(),

@@ -31,11 +31,15 @@ pub(crate) struct Inner {
 
 impl Inner {
     pub(crate) async fn open(config: EngineConfig) -> Result<Inner, Problem> {
-        let start = config.start.canonicalize().map_err(|error| {
-            Problem::usage(format!("{}: {error}", config.start.display()))
-        })?;
+        let start = config
+            .start
+            .canonicalize()
+            .map_err(|error| Problem::usage(format!("{}: {error}", config.start.display())))?;
         let git_scratch = config.home.join("git");
-        let git = config.walls.as_ref().map(|walls| repo::Git::new(Arc::clone(walls), git_scratch));
+        let git = config
+            .walls
+            .as_ref()
+            .map(|walls| repo::Git::new(Arc::clone(walls), git_scratch));
         let checkout = match &git {
             Some(git) => match repo::Checkout::discover(git, &start).await {
                 Ok(checkout) => Some(checkout),
@@ -77,7 +81,11 @@ impl Inner {
     }
 
     pub(crate) fn walls_standing(&self) -> WallsStanding {
-        if self.config.walls.is_some() { self.config.walls_standing } else { WallsStanding::Absent }
+        if self.config.walls.is_some() {
+            self.config.walls_standing
+        } else {
+            WallsStanding::Absent
+        }
     }
 
     pub(crate) fn notice(&self, text: impl Into<String>) {
@@ -93,7 +101,8 @@ impl Inner {
     pub(crate) async fn run(&self, run: &str) -> Result<RunState, Problem> {
         let facts = self.journal.facts(&format!("run/{run}")).await?;
         RunState::fold(facts).ok_or_else(|| {
-            Problem::usage(format!("there is no run {run} in this workspace")).hint("`stance space list` shows what is here.")
+            Problem::usage(format!("there is no run {run} in this workspace"))
+                .hint("`stance space list` shows what is here.")
         })
     }
 
@@ -101,15 +110,21 @@ impl Inner {
     pub(crate) async fn record(&self, state: &mut RunState, facts: Vec<Fact>) -> Result<(), Problem> {
         let lasting = facts.iter().any(Fact::lasts);
         let run = state.start.run.clone();
-        let mut change =
-            if lasting { self.journal.lasting_change(&run).await? } else { self.journal.change(&run).await? };
+        let mut change = if lasting {
+            self.journal.lasting_change(&run).await?
+        } else {
+            self.journal.change(&run).await?
+        };
         let mut numbered = Vec::with_capacity(facts.len());
         for fact in facts {
             numbered.push((change.record(&fact).await?, fact));
         }
         change.commit().await?;
         // A run that follows this one starts in the same change; what comes then is its own.
-        for (number, fact) in numbered.iter().take_while(|(_, fact)| !matches!(fact, Fact::RunStarted(_))) {
+        for (number, fact) in numbered
+            .iter()
+            .take_while(|(_, fact)| !matches!(fact, Fact::RunStarted(_)))
+        {
             state.apply(*number, fact);
         }
         Ok(())
@@ -118,7 +133,10 @@ impl Inner {
 
 /// Worktree and shared folder where git cannot be asked: the nearest folder with a `.git`.
 fn places_without_git(start: &Path) -> (PathBuf, PathBuf) {
-    let worktree = start.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(start);
+    let worktree = start
+        .ancestors()
+        .find(|folder| folder.join(".git").exists())
+        .unwrap_or(start);
     let dot_git = worktree.join(".git");
     let shared = if dot_git.is_dir() { dot_git } else { worktree.to_owned() };
     (worktree.to_owned(), shared)
@@ -134,7 +152,9 @@ impl Inner {
 
     /// Who commits are by: what the person's and the repository's git settings name.
     pub(crate) async fn committer(&self) -> Result<Option<repo::Identity>, Problem> {
-        let Some((git, checkout)) = self.repository() else { return Ok(None) };
+        let Some((git, checkout)) = self.repository() else {
+            return Ok(None);
+        };
         let home = &self.config.person_home;
         let personal: Vec<PathBuf> = [home.join(".config/git/config"), home.join(".gitconfig")]
             .into_iter()

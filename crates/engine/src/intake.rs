@@ -27,17 +27,53 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
         Command::Send { to, text, options } => message::send(inner, to, text, options).await,
         Command::Resume { id, text, options } => answer::resume(inner, &id, text, options).await,
         Command::Answer { id, digest, answer } => answer::answer(inner, &id, digest.as_deref(), answer).await,
-        Command::SwitchMode { space, to, draft, options } => space::switch(inner, space, to, draft, options).await,
-        Command::Decide { approval, digest, decision, reason, options, selection } => {
-            let verdict = decide::Verdict { digest, decision, reason, options, selection };
+        Command::SwitchMode {
+            space,
+            to,
+            draft,
+            options,
+        } => space::switch(inner, space, to, draft, options).await,
+        Command::Decide {
+            approval,
+            digest,
+            decision,
+            reason,
+            options,
+            selection,
+        } => {
+            let verdict = decide::Verdict {
+                digest,
+                decision,
+                reason,
+                options,
+                selection,
+            };
             decide::approval(inner, &approval, verdict).await
         }
-        Command::DecidePlan { plan, digest, decision, reason, options, selection } => {
-            let verdict = decide::Verdict { digest, decision, reason, options, selection };
+        Command::DecidePlan {
+            plan,
+            digest,
+            decision,
+            reason,
+            options,
+            selection,
+        } => {
+            let verdict = decide::Verdict {
+                digest,
+                decision,
+                reason,
+                options,
+                selection,
+            };
             decide::plan(inner, &plan, verdict).await
         }
         Command::RunPlan { plan } => decide::run_plan(inner, &plan).await,
-        Command::Comment { plan, node, quote, text } => decide::comment(inner, &plan, node, quote, text).await,
+        Command::Comment {
+            plan,
+            node,
+            quote,
+            text,
+        } => decide::comment(inner, &plan, node, quote, text).await,
         Command::Stop { run } => answer::stop(inner, &run).await,
     }
 }
@@ -59,7 +95,9 @@ pub(crate) async fn exit_of_this_stay(inner: &Inner, start: &RunStart) -> Result
         .having("thread", start.thread.as_str())
         .newest_first();
     let rows = inner.journal.store().find(&exits).await?;
-    Ok(rows.into_iter().find(|row| row.body.get("epoch").and_then(serde_json::Value::as_u64) == Some(epoch)))
+    Ok(rows
+        .into_iter()
+        .find(|row| row.body.get("epoch").and_then(serde_json::Value::as_u64) == Some(epoch)))
 }
 
 /// The undecided plan exit of a run's thread in this stay.
@@ -78,7 +116,12 @@ pub(crate) async fn row(inner: &Inner, table: Table, id: &str, what: &str) -> Re
         return Ok(row);
     }
     let rows = store.find(&Query::all(table).newest_first().limit(500)).await?;
-    let near: Vec<&str> = rows.iter().map(|row| row.id.as_str()).filter(|known| alike(known, id)).take(3).collect();
+    let near: Vec<&str> = rows
+        .iter()
+        .map(|row| row.id.as_str())
+        .filter(|known| alike(known, id))
+        .take(3)
+        .collect();
     let problem = Problem::usage(format!("there is no {what} {id} in this workspace"));
     let list = if what == "plan" { "plan" } else { "space" };
     Err(match near.as_slice() {
@@ -89,7 +132,8 @@ pub(crate) async fn row(inner: &Inner, table: Table, id: &str, what: &str) -> Re
 
 /// Whether two ids differ in two places at most, or one begins the other.
 fn alike(known: &str, typed: &str) -> bool {
-    let differing = known.bytes().zip(typed.bytes()).filter(|(a, b)| a != b).count() + known.len().abs_diff(typed.len());
+    let differing =
+        known.bytes().zip(typed.bytes()).filter(|(a, b)| a != b).count() + known.len().abs_diff(typed.len());
     differing <= 2 || (typed.len() >= 3 && known.starts_with(typed))
 }
 
@@ -128,7 +172,13 @@ pub(crate) fn approval_moved(row: &Row, moved: ApprovalMove, who: &str, how: &st
 /// The mode of a space row, or the problem that names the space, the value and the repair.
 pub(crate) fn resolved(row: &Row) -> Result<Mode, Problem> {
     Mode::from_stored(row.text("mode")).map_err(|unresolved| {
-        Problem::new(ProblemKind::Store, format!("space {}: {unresolved}; nothing is started in it", row.id))
-            .hint(format!("`stance space mode {} plan` (or agent, orchestrate) sets it.", row.id))
+        Problem::new(
+            ProblemKind::Store,
+            format!("space {}: {unresolved}; nothing is started in it", row.id),
+        )
+        .hint(format!(
+            "`stance space mode {} plan` (or agent, orchestrate) sets it.",
+            row.id
+        ))
     })
 }

@@ -26,7 +26,10 @@ pub(crate) struct Change {
 
 impl Journal {
     pub(crate) fn new(store: Store) -> Journal {
-        Journal { store, feed: broadcast::channel(4096).0 }
+        Journal {
+            store,
+            feed: broadcast::channel(4096).0,
+        }
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -54,7 +57,12 @@ impl Journal {
 
     async fn begin(&self, run: &str, durability: Durability) -> Result<Change, Problem> {
         let writer = self.store.begin(durability).await?;
-        Ok(Change { writer, journal: self.clone(), appended: Vec::new(), run: run.to_owned() })
+        Ok(Change {
+            writer,
+            journal: self.clone(),
+            appended: Vec::new(),
+            run: run.to_owned(),
+        })
     }
 
     /// The facts of a stream, oldest first, with their event numbers and times.

@@ -18,26 +18,33 @@ const SNAPSHOTS: &str = "snapshots";
 
 /// Takes a lease that nobody else may share. A living holder is a refusal.
 pub(crate) async fn take(inner: &Inner, name: &str, what: &str) -> Result<(), Problem> {
-    match inner.journal.store().try_lease(name, &inner.holder, clock::is_alive).await? {
+    match inner
+        .journal
+        .store()
+        .try_lease(name, &inner.holder, clock::is_alive)
+        .await?
+    {
         LeaseOutcome::Taken { .. } => Ok(()),
         LeaseOutcome::Held(holder) if holder == inner.holder => Ok(()),
-        LeaseOutcome::Held(holder) => {
-            Err(Problem::refused(format!("{what} is carried out by process {} already", holder.pid)))
-        }
+        LeaseOutcome::Held(holder) => Err(Problem::refused(format!(
+            "{what} is carried out by process {} already",
+            holder.pid
+        ))),
     }
 }
 
 /// Takes a checkout's turn to write for `writer`, a run or a plan in words that others who wait are
 /// told, who may have it already; waits for whoever else has it. False: the person stopped waiting.
-pub(crate) async fn turn_of_checkout(
-    inner: &Inner,
-    writer: &str,
-    stop: &CancellationToken,
-) -> Result<bool, Problem> {
+pub(crate) async fn turn_of_checkout(inner: &Inner, writer: &str, stop: &CancellationToken) -> Result<bool, Problem> {
     let holder = labelled(inner, writer);
     let mut told = false;
     loop {
-        match inner.journal.store().try_lease(&checkout(inner), &holder, clock::is_alive).await? {
+        match inner
+            .journal
+            .store()
+            .try_lease(&checkout(inner), &holder, clock::is_alive)
+            .await?
+        {
             LeaseOutcome::Taken { .. } => return Ok(true),
             LeaseOutcome::Held(other) if other == holder => return Ok(true),
             LeaseOutcome::Held(other) => {
@@ -59,7 +66,11 @@ pub(crate) async fn turn_of_checkout(
 
 /// Gives a checkout's turn back.
 pub(crate) async fn checkout_done(inner: &Inner, writer: &str) -> Result<(), Problem> {
-    inner.journal.store().release(&checkout(inner), &labelled(inner, writer)).await?;
+    inner
+        .journal
+        .store()
+        .release(&checkout(inner), &labelled(inner, writer))
+        .await?;
     Ok(())
 }
 
@@ -67,7 +78,12 @@ pub(crate) async fn checkout_done(inner: &Inner, writer: &str) -> Result<(), Pro
 /// another. Whoever took it gives it back with `snapshot_done`.
 pub(crate) async fn turn_of_snapshots(inner: &Inner) -> Result<Holder, Problem> {
     let holder = labelled(inner, &clock::new_id('h'));
-    while let LeaseOutcome::Held(_) = inner.journal.store().try_lease(SNAPSHOTS, &holder, clock::is_alive).await? {
+    while let LeaseOutcome::Held(_) = inner
+        .journal
+        .store()
+        .try_lease(SNAPSHOTS, &holder, clock::is_alive)
+        .await?
+    {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
     Ok(holder)
@@ -86,7 +102,10 @@ pub(crate) async fn give_back(inner: &Inner, name: &str) -> Result<(), Problem> 
 }
 
 fn labelled(inner: &Inner, label: &str) -> Holder {
-    Holder { label: label.to_owned(), ..inner.holder.clone() }
+    Holder {
+        label: label.to_owned(),
+        ..inner.holder.clone()
+    }
 }
 
 fn checkout(inner: &Inner) -> String {

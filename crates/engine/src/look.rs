@@ -45,13 +45,22 @@ pub(crate) async fn space(inner: &Inner, id: &str) -> Result<SpaceView, Problem>
 async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
     let store = inner.journal.store();
     let mut open_runs = BTreeMap::new();
-    for run in store.find(&Query::all(Table::Run).having("space", row.id.as_str())).await? {
+    for run in store
+        .find(&Query::all(Table::Run).having("space", row.id.as_str()))
+        .await?
+    {
         let status = run.text("status").unwrap_or_default();
         if matches!(status, "running" | "waiting") {
             *open_runs.entry(status.to_owned()).or_insert(0) += 1;
         }
     }
-    let threads = store.find(&Query::all(Table::Thread).having("space", row.id.as_str()).newest_first()).await?;
+    let threads = store
+        .find(
+            &Query::all(Table::Thread)
+                .having("space", row.id.as_str())
+                .newest_first(),
+        )
+        .await?;
     let mode = Mode::from_stored(row.text("mode"));
     Ok(SpaceView {
         id: row.id.clone(),
@@ -64,7 +73,10 @@ async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
         checkout: row.text("checkout").unwrap_or_default().to_owned(),
         current: row.flag("current"),
         open_runs,
-        thread: threads.into_iter().find(|row| row.text("parent").is_none()).map(|row| row.id),
+        thread: threads
+            .into_iter()
+            .find(|row| row.text("parent").is_none())
+            .map(|row| row.id),
     })
 }
 
@@ -87,7 +99,9 @@ pub(crate) async fn plan(inner: &Inner, id: &str) -> Result<PlanView, Problem> {
 }
 
 async fn rebase(inner: &Inner, row: &Row) -> Result<bool, Problem> {
-    let Some((git, checkout)) = inner.repository() else { return Ok(false) };
+    let Some((git, checkout)) = inner.repository() else {
+        return Ok(false);
+    };
     let last = newest_revision(inner, row).await?;
     if repo::head(git, checkout).await?.id == last.content.base.commit {
         return Ok(false);
@@ -112,7 +126,9 @@ async fn rebase(inner: &Inner, row: &Row) -> Result<bool, Problem> {
     for approval in change.find(&open).await? {
         let who = &inner.config.operator;
         let why = Some("the checked-out commit moved");
-        change.record(&approval_moved(&approval, ApprovalMove::Void, who, "re-based", why)).await?;
+        change
+            .record(&approval_moved(&approval, ApprovalMove::Void, who, "re-based", why))
+            .await?;
     }
     let title = content.content.goal().to_owned();
     change
@@ -183,7 +199,11 @@ async fn plan_view(inner: &Inner, row: &Row, rebased: bool) -> Result<PlanView, 
 
 /// Runs, newest first.
 pub(crate) async fn runs(inner: &Inner) -> Result<Vec<RunView>, Problem> {
-    let rows = inner.journal.store().find(&Query::all(Table::Run).newest_first()).await?;
+    let rows = inner
+        .journal
+        .store()
+        .find(&Query::all(Table::Run).newest_first())
+        .await?;
     let text = |row: &Row, name: &str| row.body.get(name).and_then(Value::as_str).map(str::to_owned);
     Ok(rows
         .iter()
@@ -223,7 +243,10 @@ pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: &str) -> Result<Dry
     ]);
     let request = assemble::first(inner, &view, &chosen.settings, vec![message], mode);
     let size = request.size();
-    let measure = |size: llm::Size| Measure { bytes: size.bytes, tokens: size.tokens };
+    let measure = |size: llm::Size| Measure {
+        bytes: size.bytes,
+        tokens: size.tokens,
+    };
     Ok(DryRun {
         mode: mode.to_string(),
         model: words(&chosen.settings),
@@ -253,11 +276,26 @@ pub(crate) fn profile(inner: &Inner, mode: Mode) -> Value {
         Ok(spec) => {
             let surface = spec.surface();
             let tools: Vec<&str> = surface.tools().iter().map(|tool| tool.name).collect();
-            let absent: BTreeMap<&str, String> =
-                surface.absent().iter().map(|(tool, absence)| (tool.name, absence.to_string())).collect();
-            (Some(spec.digest().to_owned()), tools, absent, model_view(spec).preamble().to_owned(), None)
+            let absent: BTreeMap<&str, String> = surface
+                .absent()
+                .iter()
+                .map(|(tool, absence)| (tool.name, absence.to_string()))
+                .collect();
+            (
+                Some(spec.digest().to_owned()),
+                tools,
+                absent,
+                model_view(spec).preamble().to_owned(),
+                None,
+            )
         }
-        Err(refused) => (None, Vec::new(), BTreeMap::new(), String::new(), Some(refused.to_string())),
+        Err(refused) => (
+            None,
+            Vec::new(),
+            BTreeMap::new(),
+            String::new(),
+            Some(refused.to_string()),
+        ),
     };
     json!({
         "mode": mode.stored(),

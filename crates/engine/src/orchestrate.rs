@@ -39,7 +39,11 @@ pub(crate) async fn row(inner: &Inner, id: &str) -> Result<Row, Problem> {
 
 /// The steps of an orchestration, by key.
 pub(crate) async fn steps(inner: &Inner, id: &str) -> Result<BTreeMap<StepKey, StepRow>, Problem> {
-    let rows = inner.journal.store().find(&Query::all(Table::Step).having("orchestration", id)).await?;
+    let rows = inner
+        .journal
+        .store()
+        .find(&Query::all(Table::Step).having("orchestration", id))
+        .await?;
     rows.iter()
         .map(|row| {
             let key = StepKey::parse(row.text("key").unwrap_or_default())
@@ -92,8 +96,10 @@ async fn driven(inner: &Arc<Inner>, start: &OrchestrationStart, stop: Cancellati
     loop {
         finish::land(inner, start).await?;
         let steps = steps(inner, id).await?;
-        let states: BTreeMap<StepKey, StepState> =
-            steps.iter().map(|(key, step)| (key.clone(), step.state.clone())).collect();
+        let states: BTreeMap<StepKey, StepState> = steps
+            .iter()
+            .map(|(key, step)| (key.clone(), step.state.clone()))
+            .collect();
         let flow = match decide(&start.definition, &states, 1) {
             Decision::Start(keys) => match keys.first() {
                 Some(key) => begin(inner, start, key, &stop).await?,
@@ -122,16 +128,19 @@ async fn begin(
     key: &StepKey,
     stop: &CancellationToken,
 ) -> Result<Flow, Problem> {
-    let node = start.definition.step(key.as_str()).ok_or_else(|| stuck(&start.orchestration))?;
+    let node = start
+        .definition
+        .step(key.as_str())
+        .ok_or_else(|| stuck(&start.orchestration))?;
     let run = step::begin(inner, start, node).await?;
-    let step = StepRow { run: Some(run), ..StepRow::default() };
+    let step = StepRow {
+        run: Some(run),
+        ..StepRow::default()
+    };
     step::go_on(inner, start, key, &step, stop).await
 }
 
-fn under_way(
-    definition: &OrchestrationDefinition,
-    steps: &BTreeMap<StepKey, StepRow>,
-) -> Option<(StepKey, StepRow)> {
+fn under_way(definition: &OrchestrationDefinition, steps: &BTreeMap<StepKey, StepRow>) -> Option<(StepKey, StepRow)> {
     definition.steps.iter().find_map(|node| {
         let step = steps.get(&node.key)?;
         matches!(step.state, StepState::Running { .. } | StepState::Waiting).then(|| (node.key.clone(), step.clone()))
@@ -144,6 +153,9 @@ pub(crate) fn reads_only(kind: NodeKind) -> bool {
 }
 
 fn stuck(id: &str) -> Problem {
-    Problem::new(ProblemKind::Store, format!("orchestration {id} has nothing to do and is not finished"))
-        .hint("`stance audit verify` tells whether its record was changed.")
+    Problem::new(
+        ProblemKind::Store,
+        format!("orchestration {id} has nothing to do and is not finished"),
+    )
+    .hint("`stance audit verify` tells whether its record was changed.")
 }

@@ -33,7 +33,11 @@ pub struct Problem {
 impl Problem {
     /// A problem without a hint.
     pub fn new(kind: ProblemKind, message: impl Into<String>) -> Problem {
-        Problem { kind, message: message.into(), hints: Vec::new() }
+        Problem {
+            kind,
+            message: message.into(),
+            hints: Vec::new(),
+        }
     }
 
     /// A wrong command.

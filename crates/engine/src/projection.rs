@@ -56,7 +56,12 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
 
 async fn spaces(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Problem> {
     match fact {
-        Fact::SpaceOpened { space, mode, checkout, current } => {
+        Fact::SpaceOpened {
+            space,
+            mode,
+            checkout,
+            current,
+        } => {
             let row = Row::new(space)
                 .with("mode", mode.as_str())
                 .with("checkout", checkout.as_str())
@@ -72,8 +77,9 @@ async fn spaces(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), P
             Ok(writer.put(Table::Space, &row).await?)
         }
         Fact::ThreadOpened { thread, space, parent } => {
-            let mut row =
-                Row::new(thread).with("space", space.as_str()).with("created_ms", event.time_ms);
+            let mut row = Row::new(thread)
+                .with("space", space.as_str())
+                .with("created_ms", event.time_ms);
             if let Some(parent) = parent {
                 row.set("parent", parent.as_str());
             }
@@ -105,7 +111,10 @@ async fn runs(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pro
             }
             Ok(writer.put(Table::Run, &row).await?)
         }
-        Fact::Responded { response: llm::Response { cursor, .. } } | Fact::RequestFailed { cursor, .. } => {
+        Fact::Responded {
+            response: llm::Response { cursor, .. },
+        }
+        | Fact::RequestFailed { cursor, .. } => {
             let Some(cursor) = cursor else { return Ok(()) };
             let mut row = needed(writer, Table::Run, run_of(event)).await?;
             set(&mut row.body, "cursor", json!({"at": event.number, "text": cursor}));
@@ -146,10 +155,17 @@ async fn waiting(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), 
     match fact {
         Fact::PermissionAsked(permission) => {
             let row = waiting_row(writer, &permission.id, "permission", &run, event).await?;
-            let row = row.with("digest", permission.digest.as_str()).with_body(plain(permission)?);
+            let row = row
+                .with("digest", permission.digest.as_str())
+                .with_body(plain(permission)?);
             Ok(writer.put(Table::Waiting, &row).await?)
         }
-        Fact::QuestionAsked { question, reply, asked, call } => {
+        Fact::QuestionAsked {
+            question,
+            reply,
+            asked,
+            call,
+        } => {
             let kind = if *reply { "reply" } else { "question" };
             let row = waiting_row(writer, question, kind, &run, event).await?;
             let row = row.with_body(json!({"call": call, "asked": asked}));
@@ -164,13 +180,7 @@ async fn waiting(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), 
     }
 }
 
-async fn waiting_row(
-    writer: &mut Writer,
-    id: &str,
-    kind: &str,
-    run: &str,
-    event: &Event,
-) -> Result<Row, Problem> {
+async fn waiting_row(writer: &mut Writer, id: &str, kind: &str, run: &str, event: &Event) -> Result<Row, Problem> {
     let started = needed(writer, Table::Run, run).await?;
     Ok(Row::new(id)
         .with("kind", kind)
@@ -186,7 +196,11 @@ async fn plans(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pr
         Fact::PlanSubmitted(submission) => {
             let revision = submission.content.revision;
             let known = writer.get(Table::Plan, &submission.plan).await?;
-            let last = known.as_ref().and_then(|row| row.body.get("revision")).and_then(Value::as_u64).unwrap_or_default();
+            let last = known
+                .as_ref()
+                .and_then(|row| row.body.get("revision"))
+                .and_then(Value::as_u64)
+                .unwrap_or_default();
             if u64::from(revision) != last + 1 {
                 return Err(moved_on(&submission.plan, last));
             }
@@ -219,7 +233,11 @@ async fn plans(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pr
             row.set("status", word(&next)?);
             Ok(writer.put(Table::Plan, &row).await?)
         }
-        Fact::PlanCommented { plan, revision, comment } => {
+        Fact::PlanCommented {
+            plan,
+            revision,
+            comment,
+        } => {
             let row = Row::new(&comment.id)
                 .with("plan", plan.as_str())
                 .with("revision", i64::from(*revision))
@@ -231,13 +249,18 @@ async fn plans(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pr
 }
 
 fn moved_on(plan: &str, last: u64) -> Problem {
-    Problem::new(ProblemKind::Stale, format!("the plan moved on: it is at revision {last} now"))
-        .hint(format!("`stance plan show {plan}` shows it."))
+    Problem::new(
+        ProblemKind::Stale,
+        format!("the plan moved on: it is at revision {last} now"),
+    )
+    .hint(format!("`stance plan show {plan}` shows it."))
 }
 
 /// The status after a move; a refusal says both.
 pub(crate) fn advance_plan(status: PlanStatus, moved: PlanMove) -> Result<PlanStatus, Problem> {
-    status.advance(moved).map_err(|refused| Problem::refused(refused.to_string()))
+    status
+        .advance(moved)
+        .map_err(|refused| Problem::refused(refused.to_string()))
 }
 
 async fn approvals(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Problem> {
@@ -257,7 +280,12 @@ async fn approvals(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<()
             }
             Ok(writer.put(Table::Approval, &row).await?)
         }
-        Fact::ApprovalMoved { approval, moved, options, .. } => {
+        Fact::ApprovalMoved {
+            approval,
+            moved,
+            options,
+            ..
+        } => {
             let mut row = needed(writer, Table::Approval, approval).await?;
             let status: ApprovalStatus = column(&row, "status")?;
             let next = advance_approval(status, *moved)?;
@@ -300,7 +328,17 @@ async fn orchestrations(writer: &mut Writer, event: &Event, fact: &Fact) -> Resu
             set(&mut plan.body, "orchestration", json!(start.orchestration));
             Ok(writer.put(Table::Plan, &plan).await?)
         }
-        Fact::StepMoved { orchestration, step, state, run, before, after, files, evidence, output } => {
+        Fact::StepMoved {
+            orchestration,
+            step,
+            state,
+            run,
+            before,
+            after,
+            files,
+            evidence,
+            output,
+        } => {
             let mut row = needed(writer, Table::Step, &format!("{orchestration}:{step}")).await?;
             row.set("status", state_word(state)?);
             if let Some(run) = run {
@@ -321,12 +359,20 @@ async fn orchestrations(writer: &mut Writer, event: &Event, fact: &Fact) -> Resu
             }
             Ok(writer.put(Table::Step, &row).await?)
         }
-        Fact::StepLanded { orchestration, step, commit } => {
+        Fact::StepLanded {
+            orchestration,
+            step,
+            commit,
+        } => {
             let mut row = needed(writer, Table::Step, &format!("{orchestration}:{step}")).await?;
             set(&mut row.body, "commit", json!(commit));
             Ok(writer.put(Table::Step, &row).await?)
         }
-        Fact::OrchestrationEnded { orchestration, completed, .. } => {
+        Fact::OrchestrationEnded {
+            orchestration,
+            completed,
+            ..
+        } => {
             let mut row = needed(writer, Table::Orchestration, orchestration).await?;
             row.set("status", if *completed { "completed" } else { "failed" });
             Ok(writer.put(Table::Orchestration, &row).await?)
@@ -358,7 +404,10 @@ fn run_of(event: &Event) -> &str {
 }
 
 async fn needed(writer: &mut Writer, table: Table, id: &str) -> Result<Row, Problem> {
-    writer.get(table, id).await?.ok_or_else(|| unreadable(&format!("{} {id}", table.name())))
+    writer
+        .get(table, id)
+        .await?
+        .ok_or_else(|| unreadable(&format!("{} {id}", table.name())))
 }
 
 fn set(body: &mut Value, name: &str, value: Value) {
@@ -369,8 +418,13 @@ fn set(body: &mut Value, name: &str, value: Value) {
 
 /// A column that holds one of an enum's words.
 pub(crate) fn column<T: DeserializeOwned>(row: &Row, name: &str) -> Result<T, Problem> {
-    serde_json::from_value(json!(row.text(name)))
-        .map_err(|_| unreadable(&format!("{name} {:?} of {}", row.text(name).unwrap_or_default(), row.id)))
+    serde_json::from_value(json!(row.text(name))).map_err(|_| {
+        unreadable(&format!(
+            "{name} {:?} of {}",
+            row.text(name).unwrap_or_default(),
+            row.id
+        ))
+    })
 }
 
 /// The body of a row as its type.
@@ -380,7 +434,10 @@ pub(crate) fn body<T: DeserializeOwned>(row: &Row) -> Result<T, Problem> {
 
 /// An enum's word.
 pub(crate) fn word(value: &impl Serialize) -> Result<String, Problem> {
-    plain(value)?.as_str().map(str::to_owned).ok_or_else(|| unreadable("a word"))
+    plain(value)?
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| unreadable("a word"))
 }
 
 fn plain(value: &impl Serialize) -> Result<Value, Problem> {

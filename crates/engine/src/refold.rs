@@ -29,7 +29,10 @@ pub(crate) async fn refold(store: &Store) -> Result<(), Problem> {
 }
 
 fn removed(number: u64) -> Problem {
-    Problem::new(ProblemKind::Store, format!("the payload of event {number} was removed: the read tables cannot be folded again"))
+    Problem::new(
+        ProblemKind::Store,
+        format!("the payload of event {number} was removed: the read tables cannot be folded again"),
+    )
 }
 
 #[cfg(test)]

@@ -41,7 +41,10 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         thread_id: start.thread.clone(),
         mode: start.recipe.mode.stored().to_owned(),
         label: spec.label(),
-        model: ModelUsed { configured: words(&start.model), actual: state.actual_model.clone() },
+        model: ModelUsed {
+            configured: words(&start.model),
+            actual: state.actual_model.clone(),
+        },
         summary: state.summary.clone(),
         text: state.last_text(),
         plan: plan_of(inner, start).await?,
@@ -51,7 +54,11 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         files_changed: state.changed.clone(),
         checks: state.checks.clone(),
         usage: state.usage,
-        cost: Cost { amount: None, currency: "USD".to_owned(), known: false },
+        cost: Cost {
+            amount: None,
+            currency: "USD".to_owned(),
+            known: false,
+        },
         duration_ms: clock::now_ms() - state.started_ms,
         pending: inbox::of_thread(inner, &start.thread).await?,
         audit_head: inner.journal.store().head().await?.to_string(),
@@ -75,7 +82,9 @@ const fn under_way() -> Conclusion {
 }
 
 async fn plan_of(inner: &Inner, start: &crate::fact::RunStart) -> Result<Option<PlanBrief>, Problem> {
-    let plans = Query::all(Table::Plan).having("thread", start.thread.as_str()).newest_first();
+    let plans = Query::all(Table::Plan)
+        .having("thread", start.thread.as_str())
+        .newest_first();
     let rows = inner.journal.store().find(&plans).await?;
     for row in rows {
         let revision = crate::intake::decide::newest_revision(inner, &row).await?;
@@ -99,7 +108,9 @@ fn denials(state: &RunState) -> Vec<Denial> {
     state
         .all_calls()
         .filter_map(|call| call.decided.as_ref())
-        .filter(|record| record.decision == Decision::Deny && !matches!(record.layer, Layer::NotStarted | Layer::Arguments))
+        .filter(|record| {
+            record.decision == Decision::Deny && !matches!(record.layer, Layer::NotStarted | Layer::Arguments)
+        })
         .map(|record| Denial {
             tool: record.tool.clone(),
             arguments_digest: record.digest.clone(),
@@ -120,13 +131,17 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
         return Err(Problem::refused(format!("orchestration {id} has not begun")));
     };
     let runs = runs_of(inner, &start, &steps).await?;
-    let state = runs.last().ok_or_else(|| Problem::refused(format!("orchestration {id} has no run {last}")))?;
+    let state = runs
+        .last()
+        .ok_or_else(|| Problem::refused(format!("orchestration {id} has no run {last}")))?;
     let mut report = bare(inner, state).await?;
     for earlier in runs.iter().rev().skip(1) {
         report.denials.splice(0..0, denials(earlier));
         report.usage += earlier.usage;
         if earlier.start.thread != state.start.thread {
-            report.pending.extend(inbox::of_thread(inner, &earlier.start.thread).await?);
+            report
+                .pending
+                .extend(inbox::of_thread(inner, &earlier.start.thread).await?);
         }
     }
     report.summary = orchestrate::summary(inner, id).await?.unwrap_or_default();
@@ -138,7 +153,10 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
         .into_iter()
         .map(|(command, exit)| CheckRun { command, exit })
         .collect();
-    report.files_changed = orchestrate::all_changed(inner, &start, &steps).await?.into_iter().collect();
+    report.files_changed = orchestrate::all_changed(inner, &start, &steps)
+        .await?
+        .into_iter()
+        .collect();
     conclude_orchestration(&mut report, &status, stopped);
     report.orchestration = Some(OrchestrationReport {
         id: id.to_owned(),
@@ -150,10 +168,16 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
     Ok(report)
 }
 
-async fn runs_of(inner: &Inner, start: &OrchestrationStart, steps: &orchestrate::Steps) -> Result<Vec<RunState>, Problem> {
+async fn runs_of(
+    inner: &Inner,
+    start: &OrchestrationStart,
+    steps: &orchestrate::Steps,
+) -> Result<Vec<RunState>, Problem> {
     let mut runs: Vec<RunState> = Vec::new();
     for node in &start.definition.steps {
-        let Some(run) = steps.get(&node.key).and_then(|step| step.run.as_ref()) else { continue };
+        let Some(run) = steps.get(&node.key).and_then(|step| step.run.as_ref()) else {
+            continue;
+        };
         if runs.iter().all(|state| &state.start.run != run) {
             runs.push(inner.run(run).await?);
         }
@@ -186,7 +210,12 @@ fn conclude_orchestration(report: &mut RunReport, status: &str, stopped: bool) {
 }
 
 fn step_reports(start: &OrchestrationStart, steps: &orchestrate::Steps) -> Vec<StepReport> {
-    let in_order = start.definition.steps.iter().map(|node| &node.key).chain(&start.definition.deferred);
+    let in_order = start
+        .definition
+        .steps
+        .iter()
+        .map(|node| &node.key)
+        .chain(&start.definition.deferred);
     in_order
         .filter_map(|key| Some((key, steps.get(key)?)))
         .map(|(key, step)| StepReport {
@@ -207,10 +236,16 @@ fn step_reports(start: &OrchestrationStart, steps: &orchestrate::Steps) -> Vec<S
 fn landing(start: &OrchestrationStart, steps: &orchestrate::Steps) -> LandingReport {
     let kind = start.definition.options.landing;
     let reference = match kind {
-        Landing::Commits => {
-            start.definition.steps.iter().rev().find_map(|node| steps.get(&node.key)?.commit.clone())
-        }
+        Landing::Commits => start
+            .definition
+            .steps
+            .iter()
+            .rev()
+            .find_map(|node| steps.get(&node.key)?.commit.clone()),
         _ => None,
     };
-    LandingReport { kind: kind.to_string(), reference }
+    LandingReport {
+        kind: kind.to_string(),
+        reference,
+    }
 }

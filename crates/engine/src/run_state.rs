@@ -70,7 +70,9 @@ impl RunState {
     /// Folds the facts of a run. None when they do not begin with its start.
     pub(crate) fn fold(facts: Vec<(u64, i64, Fact)>) -> Option<RunState> {
         let mut facts = facts.into_iter();
-        let (number, time, Fact::RunStarted(start)) = facts.next()? else { return None };
+        let (number, time, Fact::RunStarted(start)) = facts.next()? else {
+            return None;
+        };
         let mut state = RunState {
             start: *start,
             started_ms: time,
@@ -108,7 +110,9 @@ impl RunState {
         match fact {
             Fact::Entered(entry) => self.enter(entry),
             Fact::Requested { .. } => self.requests += 1,
-            Fact::RequestFailed { cursor, partial, usage, .. } => {
+            Fact::RequestFailed {
+                cursor, partial, usage, ..
+            } => {
                 self.failures_in_row += 1;
                 self.usage += *usage;
                 if cursor.is_some() {
@@ -119,7 +123,12 @@ impl RunState {
                 }
             }
             Fact::Responded { response } => self.respond(response),
-            Fact::ToolFinished { call, tool, result, how } => self.finish(call, tool, result, *how),
+            Fact::ToolFinished {
+                call,
+                tool,
+                result,
+                how,
+            } => self.finish(call, tool, result, *how),
             Fact::Nudged { text } => {
                 self.nudged = true;
                 self.talk.push(Talk::Told(text.clone()));
@@ -139,7 +148,10 @@ impl RunState {
                 }
             }
             Fact::CheckRan { command, exit, .. } => {
-                self.checks.push(CheckRun { command: command.clone(), exit: *exit });
+                self.checks.push(CheckRun {
+                    command: command.clone(),
+                    exit: *exit,
+                });
             }
             Fact::RunPaused { conclusion, summary } => {
                 self.paused = true;
@@ -150,7 +162,11 @@ impl RunState {
                 self.paused = false;
                 self.conclusion = None;
             }
-            Fact::RunEnded { conclusion, summary, follow_up } => {
+            Fact::RunEnded {
+                conclusion,
+                summary,
+                follow_up,
+            } => {
                 self.ended = true;
                 self.paused = false;
                 self.conclusion = Some(*conclusion);
@@ -196,7 +212,8 @@ impl RunState {
         if calls.is_empty() {
             self.notes_in_row = 0;
         }
-        self.talk.push(Talk::Response(response.blocks.clone(), response.stop.clone(), calls));
+        self.talk
+            .push(Talk::Response(response.blocks.clone(), response.stop.clone(), calls));
     }
 
     fn about_call(&mut self, fact: &Fact) {
@@ -211,10 +228,19 @@ impl RunState {
                     state.permission = Some((permission.id.clone(), permission.digest.clone(), None));
                 }
             }
-            Fact::PermissionAnswered { call, digest, allow, because, .. } => {
+            Fact::PermissionAnswered {
+                call,
+                digest,
+                allow,
+                because,
+                ..
+            } => {
                 if let Some((_, _, answer)) = self.call_mut(call).and_then(|state| state.permission.as_mut()) {
-                    *answer =
-                        Some(Answer { digest: digest.clone(), allow: *allow, message: because.clone() });
+                    *answer = Some(Answer {
+                        digest: digest.clone(),
+                        allow: *allow,
+                        message: because.clone(),
+                    });
                 }
             }
             Fact::QuestionAsked { call, .. } => {
@@ -253,13 +279,17 @@ impl RunState {
     /// A response counts once, when its last call has its result: as a mistake when no call of it
     /// was good. A person's no with a message is guidance, not a mistake.
     fn count_mistakes(&mut self) {
-        let Some(Talk::Response(_, _, calls)) = self.talk.last() else { return };
+        let Some(Talk::Response(_, _, calls)) = self.talk.last() else {
+            return;
+        };
         if calls.iter().any(|call| call.result.is_none()) {
             return;
         }
         let good = calls.iter().any(|call| {
             let guided = call.permission.as_ref().is_some_and(|(_, _, answer)| {
-                answer.as_ref().is_some_and(|answer| !answer.allow && answer.message.is_some())
+                answer
+                    .as_ref()
+                    .is_some_and(|answer| !answer.allow && answer.message.is_some())
             });
             guided || call.result.as_ref().is_some_and(|(result, _)| !result.is_error)
         });
@@ -323,7 +353,9 @@ impl RunState {
     /// Whether a call was denied because nobody could be asked.
     pub(crate) fn had_no_approver(&self) -> bool {
         self.all_calls().any(|call| {
-            call.decided.as_ref().is_some_and(|record| record.layer == Layer::NoApprover)
+            call.decided
+                .as_ref()
+                .is_some_and(|record| record.layer == Layer::NoApprover)
         })
     }
 

@@ -51,7 +51,9 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
         if run.stop.is_cancelled() {
             return settle::cancel(run).await;
         }
-        let Some(calls) = propose::ready(run) else { return settle::wait(run).await };
+        let Some(calls) = propose::ready(run) else {
+            return settle::wait(run).await;
+        };
         let judged = judge::judge_all(run, calls).await?;
         let finished = perform::perform(run, judged).await?;
         settle::keep(run, finished).await?;

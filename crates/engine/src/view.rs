@@ -61,7 +61,10 @@ impl RunReport {
         const ORDER: [u8; 10] = [130, 1, 2, 5, 6, 7, 3, 4, 9, 8];
         let own = self.outcome.exit_code();
         let next = self.follow_up.as_ref().map_or(0, |report| report.exit_code());
-        ORDER.into_iter().find(|code| *code == own || *code == next).unwrap_or_default()
+        ORDER
+            .into_iter()
+            .find(|code| *code == own || *code == next)
+            .unwrap_or_default()
     }
 }
 

@@ -14,7 +14,9 @@ const TRIES: u32 = 3;
 
 /// The state of the checkout now; none outside a repository.
 pub(crate) async fn snapshot(inner: &Inner) -> Result<Option<Snapshot>, Problem> {
-    let Some((git, checkout)) = inner.repository() else { return Ok(None) };
+    let Some((git, checkout)) = inner.repository() else {
+        return Ok(None);
+    };
     let turn = lease::turn_of_snapshots(inner).await?;
     let mut taken = repo::snapshot(git, checkout, &inner.home.objects()).await;
     for _ in 1..TRIES {
@@ -28,18 +30,25 @@ pub(crate) async fn snapshot(inner: &Inner) -> Result<Option<Snapshot>, Problem>
 
 /// The tree of a snapshot that holds more than its commit; none when nothing is uncommitted.
 pub(crate) fn dirty_tree(snapshot: Option<&Snapshot>) -> Option<String> {
-    snapshot.filter(|snapshot| !snapshot.changed.is_empty()).map(|snapshot| snapshot.tree.clone())
+    snapshot
+        .filter(|snapshot| !snapshot.changed.is_empty())
+        .map(|snapshot| snapshot.tree.clone())
 }
 
 /// Paths that differ between two trees of ours, sorted.
 pub(crate) async fn changed(inner: &Inner, before: &str, after: &str) -> Result<Vec<String>, Problem> {
-    let Some((git, checkout)) = inner.repository() else { return Ok(Vec::new()) };
+    let Some((git, checkout)) = inner.repository() else {
+        return Ok(Vec::new());
+    };
     if before == after {
         return Ok(Vec::new());
     }
-    let tree = |tree: &str| Snapshot { base: None, tree: tree.to_owned(), changed: Vec::new() };
-    let paths =
-        repo::changed_between(git, checkout, &inner.home.objects(), &tree(before), &tree(after)).await?;
+    let tree = |tree: &str| Snapshot {
+        base: None,
+        tree: tree.to_owned(),
+        changed: Vec::new(),
+    };
+    let paths = repo::changed_between(git, checkout, &inner.home.objects(), &tree(before), &tree(after)).await?;
     let mut names: Vec<String> = paths.iter().map(|changed| changed.path.display().to_string()).collect();
     names.sort();
     Ok(names)
@@ -50,17 +59,33 @@ pub(crate) async fn remember_start(run: &mut Active) -> Result<(), Problem> {
     if run.state.before_tree.is_some() {
         return Ok(());
     }
-    let Some(snapshot) = snapshot(&run.inner).await? else { return Ok(()) };
+    let Some(snapshot) = snapshot(&run.inner).await? else {
+        return Ok(());
+    };
     let (before, after) = (snapshot.tree.clone(), snapshot.tree);
-    run.record(vec![Fact::ChangesObserved { before, after, files: Vec::new() }]).await
+    run.record(vec![Fact::ChangesObserved {
+        before,
+        after,
+        files: Vec::new(),
+    }])
+    .await
 }
 
 /// Observes what the run changed, when it could have changed anything.
 pub(crate) async fn observe_end(run: &mut Active) -> Result<(), Problem> {
-    let Some(before) = run.state.before_tree.clone() else { return Ok(()) };
-    let Some(snapshot) = snapshot(&run.inner).await? else { return Ok(()) };
+    let Some(before) = run.state.before_tree.clone() else {
+        return Ok(());
+    };
+    let Some(snapshot) = snapshot(&run.inner).await? else {
+        return Ok(());
+    };
     let files = changed(&run.inner, &before, &snapshot.tree).await?;
-    run.record(vec![Fact::ChangesObserved { before, after: snapshot.tree, files }]).await
+    run.record(vec![Fact::ChangesObserved {
+        before,
+        after: snapshot.tree,
+        files,
+    }])
+    .await
 }
 
 /// "starts from main 3f2a1c + 2 changed files", for people.
@@ -87,5 +112,7 @@ pub(crate) async fn context(inner: &Inner) -> Result<String, Problem> {
     let head = repo::head(git, checkout).await?;
     let branch = head.branch.unwrap_or_else(|| "none".to_owned());
     let commit = head.id.unwrap_or_else(|| "none".to_owned());
-    Ok(format!("<place>folder {folder}, branch {branch}, commit {commit}</place>"))
+    Ok(format!(
+        "<place>folder {folder}, branch {branch}, commit {commit}</place>"
+    ))
 }

@@ -22,23 +22,33 @@ pub(super) async fn answer(
 ) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Waiting, id, "waiting thing").await?;
     let run = row.text("run").unwrap_or_default().to_owned();
-    let call = row.body.get("call").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let call = row
+        .body
+        .get("call")
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let facts = match (row.text("kind"), answer) {
         (Some("permission"), PersonAnswer::Allow) => permitted(inner, &row, call, digest, true, None)?,
-        (Some("permission"), PersonAnswer::Deny { because }) => {
-            permitted(inner, &row, call, digest, false, because)?
-        }
+        (Some("permission"), PersonAnswer::Deny { because }) => permitted(inner, &row, call, digest, false, because)?,
         (Some("permission"), PersonAnswer::Text(_)) => {
             return Err(Problem::usage(format!("{id} is a permission: it takes allow or deny")));
         }
         (_, PersonAnswer::Text(text)) => answered(inner, &row, call, &text),
-        (_, _) => return Err(Problem::usage(format!("{id} is a question: it takes an answer in words"))),
+        (_, _) => {
+            return Err(Problem::usage(format!(
+                "{id} is a question: it takes an answer in words"
+            )));
+        }
     };
     let mut change = inner.journal.lasting_change(&run).await?;
     let now = change.get(Table::Waiting, id).await?;
     if now.as_ref().and_then(|row| row.text("status")) != Some("open") {
-        return Err(Problem::new(ProblemKind::Stale, format!("{id} waits no longer: it was answered or its run ended"))
-            .hint("`stance inbox` shows what waits now."));
+        return Err(Problem::new(
+            ProblemKind::Stale,
+            format!("{id} waits no longer: it was answered or its run ended"),
+        )
+        .hint("`stance inbox` shows what waits now."));
     }
     for fact in facts {
         change.record(&fact).await?;
@@ -51,14 +61,23 @@ pub(super) async fn answer(
 /// What is driven so that a run goes on: the plan it carries out, or the run itself.
 fn going_on(started: Option<&Row>, run: String) -> Done {
     match started.and_then(plan_of) {
-        Some(orchestration) => Done::Orchestration { orchestration, notices: Vec::new() },
-        None => Done::Run { run, notices: Vec::new() },
+        Some(orchestration) => Done::Orchestration {
+            orchestration,
+            notices: Vec::new(),
+        },
+        None => Done::Run {
+            run,
+            notices: Vec::new(),
+        },
     }
 }
 
 /// The orchestration a run carries out steps of.
 fn plan_of(run: &Row) -> Option<String> {
-    run.body.get("orchestration").and_then(serde_json::Value::as_str).map(str::to_owned)
+    run.body
+        .get("orchestration")
+        .and_then(serde_json::Value::as_str)
+        .map(str::to_owned)
 }
 
 async fn carries_on(inner: &Inner, orchestration: Option<&str>) -> Result<bool, Problem> {
@@ -69,8 +88,12 @@ async fn carries_on(inner: &Inner, orchestration: Option<&str>) -> Result<bool, 
 }
 
 fn plan_goes_first(run: &str) -> Problem {
-    Problem::refused(format!("run {run} carries out a plan that has not ended: it goes on first"))
-        .hint(format!("`stance run --resume {run}` without a message, then send yours."))
+    Problem::refused(format!(
+        "run {run} carries out a plan that has not ended: it goes on first"
+    ))
+    .hint(format!(
+        "`stance run --resume {run}` without a message, then send yours."
+    ))
 }
 
 fn permitted(
@@ -89,8 +112,10 @@ fn permitted(
                 .hint("`stance inbox` shows what waits, each with its digest."));
         }
         None => {
-            return Err(Problem::usage(format!("name the digest you saw: {}@{}", row.id, short(digest)))
-                .hint("`stance inbox` shows what it would do."));
+            return Err(
+                Problem::usage(format!("name the digest you saw: {}@{}", row.id, short(digest)))
+                    .hint("`stance inbox` shows what it would do."),
+            );
         }
     }
     Ok(vec![Fact::PermissionAnswered {
@@ -108,7 +133,11 @@ fn short(digest: &str) -> &str {
 }
 
 fn answered(inner: &Inner, row: &Row, call: String, text: &str) -> Vec<Fact> {
-    let tool = if row.text("kind") == Some("reply") { "plan_mode_respond" } else { "ask_user" };
+    let tool = if row.text("kind") == Some("reply") {
+        "plan_mode_respond"
+    } else {
+        "ask_user"
+    };
     vec![
         Fact::QuestionAnswered {
             question: row.id.clone(),
@@ -136,18 +165,32 @@ pub(super) async fn resume(
     let row = newest_run(inner, id).await?;
     let plan = plan_of(&row);
     if let (Some(orchestration), None) = (&plan, &text) {
-        return Ok(Done::Orchestration { orchestration: orchestration.clone(), notices: Vec::new() });
+        return Ok(Done::Orchestration {
+            orchestration: orchestration.clone(),
+            notices: Vec::new(),
+        });
     }
     let thread = row.text("thread").unwrap_or_default().to_owned();
     match (row.text("status"), text) {
-        (Some("running"), None) => Ok(Done::Run { run: row.id, notices: vec!["Going on where it was interrupted.".to_owned()] }),
-        (Some("running"), Some(_)) => Err(Problem::refused(format!("run {} was interrupted: it goes on first", row.id))
-            .hint(format!("`stance run --resume {}` without a message, then send yours.", row.id))),
+        (Some("running"), None) => Ok(Done::Run {
+            run: row.id,
+            notices: vec!["Going on where it was interrupted.".to_owned()],
+        }),
+        (Some("running"), Some(_)) => {
+            Err(
+                Problem::refused(format!("run {} was interrupted: it goes on first", row.id)).hint(format!(
+                    "`stance run --resume {}` without a message, then send yours.",
+                    row.id
+                )),
+            )
+        }
         (Some("waiting"), text) => waiting(inner, row, thread, text, options).await,
         (_, Some(_)) if carries_on(inner, plan.as_deref()).await? => Err(plan_goes_first(&row.id)),
         (_, Some(text)) => message::send(inner, Address::Thread(thread), text, options).await,
-        (_, None) => Err(Problem::usage(format!("run {} has ended", row.id))
-            .hint(format!("`stance run --resume {} \"…\"` sends a further message to its thread.", row.id))),
+        (_, None) => Err(Problem::usage(format!("run {} has ended", row.id)).hint(format!(
+            "`stance run --resume {} \"…\"` sends a further message to its thread.",
+            row.id
+        ))),
     }
 }
 
@@ -158,10 +201,15 @@ async fn waiting(
     text: Option<String>,
     options: RunOptions,
 ) -> Result<Done, Problem> {
-    let open = Query::all(Table::Waiting).having("run", row.id.as_str()).having("status", "open");
+    let open = Query::all(Table::Waiting)
+        .having("run", row.id.as_str())
+        .having("status", "open");
     let waiting = inner.journal.store().find(&open).await?.into_iter().next();
     match (waiting, text) {
-        (_, None) => Ok(Done::Run { run: row.id, notices: Vec::new() }),
+        (_, None) => Ok(Done::Run {
+            run: row.id,
+            notices: Vec::new(),
+        }),
         (Some(waiting), Some(text)) if waiting.text("kind") != Some("permission") => {
             answer(inner, &waiting.id, None, PersonAnswer::Text(text)).await
         }
@@ -194,7 +242,9 @@ async fn newest_run(inner: &Inner, id: &str) -> Result<Row, Problem> {
         }
     };
     let rows = store.find(&query.newest_first()).await?;
-    rows.into_iter().find(|row| row.text("parent").is_none()).ok_or_else(|| Problem::usage(format!("nothing has run in {id} yet")))
+    rows.into_iter()
+        .find(|row| row.text("parent").is_none())
+        .ok_or_else(|| Problem::usage(format!("nothing has run in {id} yet")))
 }
 
 /// Ends a run that nobody drives.
@@ -208,10 +258,16 @@ pub(super) async fn stop(inner: &Inner, run: &str) -> Result<Done, Problem> {
         && holder != inner.holder
         && clock::is_alive(&holder)
     {
-        return Err(Problem::refused(format!("run {run} is driven by process {}", holder.pid)).hint("press Ctrl-C there."));
+        return Err(
+            Problem::refused(format!("run {run} is driven by process {}", holder.pid)).hint("press Ctrl-C there."),
+        );
     }
     let mut change = inner.journal.change(run).await?;
-    let ended = Fact::RunEnded { conclusion: conclude(Ending::Cancelled), summary: "Stopped.".to_owned(), follow_up: None };
+    let ended = Fact::RunEnded {
+        conclusion: conclude(Ending::Cancelled),
+        summary: "Stopped.".to_owned(),
+        follow_up: None,
+    };
     change.record(&ended).await?;
     change.commit().await?;
     Ok(Done::Said(vec![format!("Run {run} is stopped.")]))

@@ -32,7 +32,11 @@ pub(super) struct Verdict {
 
 /// The newest revision of a plan.
 pub(crate) async fn newest_revision(inner: &Inner, plan: &Row) -> Result<Submission, Problem> {
-    let revision = plan.body.get("revision").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    let revision = plan
+        .body
+        .get("revision")
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or_default();
     let id = format!("{}:{revision}", plan.id);
     let row = inner.journal.store().get(Table::PlanRevision, &id).await?;
     body(&row.ok_or_else(|| Problem::new(ProblemKind::Store, format!("plan revision {id} is missing")))?)
@@ -46,7 +50,10 @@ pub(super) async fn plan(inner: &Inner, id: &str, verdict: Verdict) -> Result<Do
     if !digest.matches(&verdict.digest) {
         return Err(changed(id, &digest));
     }
-    let rows = Query::all(Table::Approval).having("subject", id).having("digest", digest.hex()).newest_first();
+    let rows = Query::all(Table::Approval)
+        .having("subject", id)
+        .having("digest", digest.hex())
+        .newest_first();
     let approval = inner.journal.store().find(&rows).await?.into_iter().next();
     let approval =
         approval.ok_or_else(|| Problem::refused(format!("plan {id} has no approval open for this revision")))?;
@@ -63,7 +70,9 @@ pub(super) async fn approval(inner: &Inner, id: &str, verdict: Verdict) -> Resul
             decide_plan(inner, &plan, &revision, &row, verdict).await
         }
         Some("plan_exit") => decide_exit(inner, &row, verdict).await,
-        _ => Err(Problem::refused(format!("approval {id} is of a kind this version does not decide"))),
+        _ => Err(Problem::refused(format!(
+            "approval {id} is of a kind this version does not decide"
+        ))),
     }
 }
 
@@ -93,12 +102,19 @@ async fn decide_plan(
         ApprovalMove::Reject => {
             let mut change = undecided(inner, plan, approval, &verdict).await?;
             decided(inner, &mut change, approval, &verdict, None).await?;
-            change.record(&plan_moved(inner, &plan.id, PlanMove::Reject, verdict.reason)).await?;
+            change
+                .record(&plan_moved(inner, &plan.id, PlanMove::Reject, verdict.reason))
+                .await?;
             change.commit().await?;
-            Ok(Done::Said(vec![format!("Plan {} is rejected. The space stays in its mode.", plan.id)]))
+            Ok(Done::Said(vec![format!(
+                "Plan {} is rejected. The space stays in its mode.",
+                plan.id
+            )]))
         }
         ApprovalMove::RequestRevision => send_back(inner, plan, revision, approval, verdict).await,
-        ApprovalMove::Void | ApprovalMove::Consume => Err(Problem::usage("a person approves, rejects or asks for changes")),
+        ApprovalMove::Void | ApprovalMove::Consume => {
+            Err(Problem::usage("a person approves, rejects or asks for changes"))
+        }
     }
 }
 
@@ -108,9 +124,11 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
     if status == ApprovalStatus::Pending {
         return Ok(None);
     }
-    let problem = Problem::new(ProblemKind::Stale, format!("plan {} is decided already: its approval is {status}", plan.id));
-    let executing = column::<PlanStatus>(plan, "status")? == PlanStatus::Executing
-        || orchestration_of(plan).is_some();
+    let problem = Problem::new(
+        ProblemKind::Stale,
+        format!("plan {} is decided already: its approval is {status}", plan.id),
+    );
+    let executing = column::<PlanStatus>(plan, "status")? == PlanStatus::Executing || orchestration_of(plan).is_some();
     Ok(Some(if verdict.decision == ApprovalMove::Approve && executing {
         problem.hint(format!("`stance plan run {}` goes on with carrying it out.", plan.id))
     } else if status == ApprovalStatus::Approved {
@@ -123,7 +141,10 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
 /// Begins the change of a decision, unless another process decided since the rows were read.
 async fn undecided(inner: &Inner, plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Change, Problem> {
     let mut change = inner.journal.lasting_change("").await?;
-    let now = (change.get(Table::Plan, &plan.id).await?, change.get(Table::Approval, &approval.id).await?);
+    let now = (
+        change.get(Table::Plan, &plan.id).await?,
+        change.get(Table::Approval, &approval.id).await?,
+    );
     if let (Some(plan), Some(approval)) = &now
         && let Some(done) = already(plan, approval, verdict)?
     {
@@ -145,7 +166,9 @@ async fn approve(
     let mut change = undecided(inner, plan, approval, &verdict).await?;
     let options = Some((verdict.options.clone(), verdict.selection.clone()));
     decided(inner, &mut change, approval, &verdict, options).await?;
-    change.record(&plan_moved(inner, &plan.id, PlanMove::Approve, verdict.reason)).await?;
+    change
+        .record(&plan_moved(inner, &plan.id, PlanMove::Approve, verdict.reason))
+        .await?;
     if save_only {
         change.commit().await?;
         return Ok(Done::Said(vec![
@@ -179,7 +202,15 @@ async fn create(
     definition: OrchestrationDefinition,
 ) -> Result<String, Problem> {
     let who = &inner.config.operator;
-    change.record(&approval_moved(approval, ApprovalMove::Consume, who, "carried out", None)).await?;
+    change
+        .record(&approval_moved(
+            approval,
+            ApprovalMove::Consume,
+            who,
+            "carried out",
+            None,
+        ))
+        .await?;
     let space = change
         .get(Table::Space, &revision.space)
         .await?
@@ -191,7 +222,15 @@ async fn create(
         for fact in voided_exits(change, &revision.space, &who, "a plan was approved").await? {
             change.record(&fact).await?;
         }
-        change.record(&mode_after(revision, from, modes::after_approval(), who, "a plan was approved")).await?;
+        change
+            .record(&mode_after(
+                revision,
+                from,
+                modes::after_approval(),
+                who,
+                "a plan was approved",
+            ))
+            .await?;
     }
     let orchestration = clock::new_id('o');
     change
@@ -206,16 +245,29 @@ async fn create(
             base: revision.content.base.commit.clone(),
         })))
         .await?;
-    change.record(&plan_moved(inner, &revision.plan, PlanMove::Execute, None)).await?;
+    change
+        .record(&plan_moved(inner, &revision.plan, PlanMove::Execute, None))
+        .await?;
     Ok(orchestration)
 }
 
 fn mode_after(revision: &Submission, from: Option<String>, to: Mode, who: String, why: &str) -> Fact {
-    Fact::ModeChanged { space: revision.space.clone(), from, to: to.stored().to_owned(), who, why: why.to_owned() }
+    Fact::ModeChanged {
+        space: revision.space.clone(),
+        from,
+        to: to.stored().to_owned(),
+        who,
+        why: why.to_owned(),
+    }
 }
 
 fn plan_moved(inner: &Inner, plan: &str, moved: PlanMove, why: Option<String>) -> Fact {
-    Fact::PlanMoved { plan: plan.to_owned(), moved, who: inner.config.operator.clone(), why }
+    Fact::PlanMoved {
+        plan: plan.to_owned(),
+        moved,
+        who: inner.config.operator.clone(),
+        why,
+    }
 }
 
 async fn decided(
@@ -241,13 +293,21 @@ async fn decided(
 
 /// A plan starts from the commit it was written for; elsewhere it is looked at again first.
 async fn refuse_moved_base(inner: &Inner, plan: &Row, revision: &Submission) -> Result<(), Problem> {
-    let Some((git, checkout)) = inner.repository() else { return Ok(()) };
+    let Some((git, checkout)) = inner.repository() else {
+        return Ok(());
+    };
     let now = repo::head(git, checkout).await?.id;
     if now == revision.content.base.commit {
         return Ok(());
     }
-    Err(Problem::new(ProblemKind::Stale, format!("plan {} starts from a commit that is not checked out any more", plan.id))
-        .hint(format!("`stance plan show {}` re-bases it and shows the new digest.", plan.id)))
+    Err(Problem::new(
+        ProblemKind::Stale,
+        format!("plan {} starts from a commit that is not checked out any more", plan.id),
+    )
+    .hint(format!(
+        "`stance plan show {}` re-bases it and shows the new digest.",
+        plan.id
+    )))
 }
 
 async fn send_back(
@@ -259,28 +319,62 @@ async fn send_back(
 ) -> Result<Done, Problem> {
     let comments = comments(inner, &plan.id, revision.content.revision).await?;
     if comments.is_empty() && verdict.reason.is_none() {
-        return Err(Problem::usage("nothing was said about what should change")
-            .hint(format!("`stance plan comment {} \"…\"` says it, also for one step (--step KEY).", plan.id)));
+        return Err(
+            Problem::usage("nothing was said about what should change").hint(format!(
+                "`stance plan comment {} \"…\"` says it, also for one step (--step KEY).",
+                plan.id
+            )),
+        );
     }
     let mut change = undecided(inner, plan, approval, &verdict).await?;
     decided(inner, &mut change, approval, &verdict, None).await?;
-    change.record(&plan_moved(inner, &plan.id, PlanMove::RequestRevision, verdict.reason.clone())).await?;
+    change
+        .record(&plan_moved(
+            inner,
+            &plan.id,
+            PlanMove::RequestRevision,
+            verdict.reason.clone(),
+        ))
+        .await?;
     change.commit().await?;
-    let mut lines = vec!["The person asks for changes to the plan. Submit the whole plan again with `submit_plan`.".to_owned()];
+    let mut lines =
+        vec!["The person asks for changes to the plan. Submit the whole plan again with `submit_plan`.".to_owned()];
     lines.extend(verdict.reason);
     for comment in &comments {
-        let place = comment.node.as_ref().map_or_else(|| "the whole plan".to_owned(), |key| format!("step {key}"));
-        let quote = comment.quote.as_ref().map_or_else(String::new, |quote| format!(" on the words {quote:?}"));
+        let place = comment
+            .node
+            .as_ref()
+            .map_or_else(|| "the whole plan".to_owned(), |key| format!("step {key}"));
+        let quote = comment
+            .quote
+            .as_ref()
+            .map_or_else(String::new, |quote| format!(" on the words {quote:?}"));
         lines.push(format!("- {place}{quote}: {}", comment.text));
     }
-    let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
-    message::send(inner, Address::Thread(revision.thread.clone()), lines.join("\n"), options).await
+    let options = RunOptions {
+        attendance: inner.config.attendance,
+        ..RunOptions::default()
+    };
+    message::send(
+        inner,
+        Address::Thread(revision.thread.clone()),
+        lines.join("\n"),
+        options,
+    )
+    .await
 }
 
 /// Comments on one revision, oldest first.
 pub(crate) async fn comments(inner: &Inner, plan: &str, revision: u32) -> Result<Vec<Comment>, Problem> {
-    let rows = inner.journal.store().find(&Query::all(Table::Comment).having("plan", plan)).await?;
-    rows.iter().filter(|row| row.integer("revision") == Some(i64::from(revision))).map(body).collect()
+    let rows = inner
+        .journal
+        .store()
+        .find(&Query::all(Table::Comment).having("plan", plan))
+        .await?;
+    rows.iter()
+        .filter(|row| row.integer("revision") == Some(i64::from(revision)))
+        .map(body)
+        .collect()
 }
 
 /// Comments a plan.
@@ -293,7 +387,9 @@ pub(super) async fn comment(
 ) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Plan, id, "plan").await?;
     if !column::<PlanStatus>(&row, "status")?.is_open() {
-        return Err(Problem::refused(format!("plan {id} is decided: it takes no more comments")));
+        return Err(Problem::refused(format!(
+            "plan {id} is decided: it takes no more comments"
+        )));
     }
     let revision = newest_revision(inner, &row).await?;
     let node = match node {
@@ -302,24 +398,49 @@ pub(super) async fn comment(
             Some(StepKey::parse(&key).map_err(|refused| Problem::usage(refused.to_string()))?)
         }
         Some(key) => {
-            let keys: Vec<&str> = revision.content.content.nodes().iter().map(|node| node.key.as_str()).collect();
-            return Err(Problem::usage(format!("plan {id} has no step {key}")).hint(format!("its steps: {}", keys.join(", "))));
+            let keys: Vec<&str> = revision
+                .content
+                .content
+                .nodes()
+                .iter()
+                .map(|node| node.key.as_str())
+                .collect();
+            return Err(
+                Problem::usage(format!("plan {id} has no step {key}")).hint(format!("its steps: {}", keys.join(", ")))
+            );
         }
     };
-    let comment = Comment { id: clock::new_id('c'), node, quote, text, author: inner.config.operator.clone() };
+    let comment = Comment {
+        id: clock::new_id('c'),
+        node,
+        quote,
+        text,
+        author: inner.config.operator.clone(),
+    };
     let mut change = inner.journal.change("").await?;
     let number = revision.content.revision;
-    change.record(&Fact::PlanCommented { plan: id.to_owned(), revision: number, comment }).await?;
+    change
+        .record(&Fact::PlanCommented {
+            plan: id.to_owned(),
+            revision: number,
+            comment,
+        })
+        .await?;
     change.commit().await?;
     let shown = revision_digest(&revision.content).short();
-    Ok(Done::Said(vec![format!("Commented. `stance plan reject {id}@{shown} --changes` sends your comments to the model.")]))
+    Ok(Done::Said(vec![format!(
+        "Commented. `stance plan reject {id}@{shown} --changes` sends your comments to the model."
+    )]))
 }
 
 /// Goes on with the orchestration of a plan, or starts the one that was saved only.
 pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Plan, id, "plan").await?;
     if let Some(orchestration) = orchestration_of(&row) {
-        return Ok(Done::Orchestration { orchestration, notices: Vec::new() });
+        return Ok(Done::Orchestration {
+            orchestration,
+            notices: Vec::new(),
+        });
     }
     let revision = newest_revision(inner, &row).await?;
     let granted = Query::all(Table::Approval)
@@ -327,8 +448,9 @@ pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
         .having("status", word(&ApprovalStatus::Approved)?)
         .having("digest", revision.digest.as_str());
     let Some(approval) = inner.journal.store().find(&granted).await?.into_iter().next() else {
-        return Err(Problem::refused(format!("plan {id} is not approved"))
-            .hint(format!("`stance plan show {id}` shows it with the command that approves it.")));
+        return Err(Problem::refused(format!("plan {id} is not approved")).hint(format!(
+            "`stance plan show {id}` shows it with the command that approves it."
+        )));
     };
     refuse_moved_base(inner, &row, &revision).await?;
     let options = approval.body.get("options").cloned().unwrap_or_default();
@@ -346,7 +468,10 @@ pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
 }
 
 fn orchestration_of(plan: &Row) -> Option<String> {
-    plan.body.get("orchestration").and_then(serde_json::Value::as_str).map(str::to_owned)
+    plan.body
+        .get("orchestration")
+        .and_then(serde_json::Value::as_str)
+        .map(str::to_owned)
 }
 
 async fn decide_exit(inner: &Inner, row: &Row, verdict: Verdict) -> Result<Done, Problem> {
@@ -364,13 +489,19 @@ async fn decide_exit(inner: &Inner, row: &Row, verdict: Verdict) -> Result<Done,
     let run = row.text("run").unwrap_or_default().to_owned();
     let mut change = inner.journal.lasting_change(&run).await?;
     decided(inner, &mut change, row, &verdict, None).await?;
-    let waits = change.get(Table::Run, &run).await?.is_some_and(|run| run.text("status") == Some("waiting"));
+    let waits = change
+        .get(Table::Run, &run)
+        .await?
+        .is_some_and(|run| run.text("status") == Some("waiting"));
     if waits {
         change.record(&Fact::Told { text: told }).await?;
     }
     change.commit().await?;
     if waits {
-        Ok(Done::Run { run, notices: Vec::new() })
+        Ok(Done::Run {
+            run,
+            notices: Vec::new(),
+        })
     } else {
         Ok(Done::Said(vec![format!("Approval {} is decided.", row.id)]))
     }

@@ -104,12 +104,26 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         recipe,
         profile_digest: spec.digest().to_owned(),
         model: chosen.settings,
-        title: new.entry.text.lines().next().unwrap_or_default().chars().take(TITLE).collect(),
+        title: new
+            .entry
+            .text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(TITLE)
+            .collect(),
         check: options.check.clone(),
         expect_changes: options.expect_changes,
         mistakes: limits.mistakes,
-        tokens: options.tokens.or(limits.tokens).or((!attended).then_some(UNATTENDED_TOKENS)),
-        minutes: options.minutes.or(limits.minutes).or((!attended).then_some(UNATTENDED_MINUTES)),
+        tokens: options
+            .tokens
+            .or(limits.tokens)
+            .or((!attended).then_some(UNATTENDED_TOKENS)),
+        minutes: options
+            .minutes
+            .or(limits.minutes)
+            .or((!attended).then_some(UNATTENDED_MINUTES)),
         labels: options.labels.clone(),
         who: inner.config.operator.clone(),
         fresh_context: new.fresh_context,
@@ -119,7 +133,14 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
 
 /// An entering message that belongs to no step.
 pub(super) fn entry(text: String, context: String, cursor: Option<String>) -> Entry {
-    Entry { id: clock::new_id('m'), text, context, step: None, files: None, cursor }
+    Entry {
+        id: clock::new_id('m'),
+        text,
+        context,
+        step: None,
+        files: None,
+        cursor,
+    }
 }
 
 /// Sends a message: starts a run where it is addressed.
@@ -157,16 +178,16 @@ pub(super) async fn send(inner: &Inner, to: Address, text: String, options: RunO
 pub(crate) async fn opened(change: &mut Change, space: &str, parent: Option<String>) -> Result<String, Problem> {
     let thread = clock::new_id('t');
     change
-        .record(&Fact::ThreadOpened { thread: thread.clone(), space: space.to_owned(), parent })
+        .record(&Fact::ThreadOpened {
+            thread: thread.clone(),
+            space: space.to_owned(),
+            parent,
+        })
         .await?;
     Ok(thread)
 }
 
-async fn place(
-    inner: &Inner,
-    change: &mut Change,
-    to: Address,
-) -> Result<(Row, Option<String>, Vec<String>), Problem> {
+async fn place(inner: &Inner, change: &mut Change, to: Address) -> Result<(Row, Option<String>, Vec<String>), Problem> {
     match to {
         Address::FreshSpace(mode) => fresh(inner, change, mode).await,
         Address::Wherever => {
@@ -175,7 +196,10 @@ async fn place(
             if mode == modes::without_space() {
                 return fresh(inner, change, mode).await;
             }
-            let notice = format!("In space {}, which is in {mode}: it is the current one of this checkout.", here.id);
+            let notice = format!(
+                "In space {}, which is in {mode}: it is the current one of this checkout.",
+                here.id
+            );
             Ok((here, None, vec![notice]))
         }
         Address::Current => {
@@ -195,24 +219,28 @@ async fn place(
     }
 }
 
-async fn fresh(
-    inner: &Inner,
-    change: &mut Change,
-    mode: Mode,
-) -> Result<(Row, Option<String>, Vec<String>), Problem> {
+async fn fresh(inner: &Inner, change: &mut Change, mode: Mode) -> Result<(Row, Option<String>, Vec<String>), Problem> {
     let space = space::opened(inner, change, mode, false).await?;
     let row = stored(change, Table::Space, &space).await?;
     Ok((row, None, vec![format!("In the fresh space {space}, in {mode}.")]))
 }
 
 async fn stored(change: &mut Change, table: Table, id: &str) -> Result<Row, Problem> {
-    change.get(table, id).await?.ok_or_else(|| Problem::usage(format!("there is no {} {id}", table.name())))
+    change
+        .get(table, id)
+        .await?
+        .ok_or_else(|| Problem::usage(format!("there is no {} {id}", table.name())))
 }
 
 /// The newest thread of a space that is no step's own.
 pub(super) async fn newest_thread(change: &mut Change, space: &str) -> Result<Option<String>, Problem> {
-    let threads = change.find(&Query::all(Table::Thread).having("space", space).newest_first()).await?;
-    Ok(threads.into_iter().find(|row| row.text("parent").is_none()).map(|row| row.id))
+    let threads = change
+        .find(&Query::all(Table::Thread).having("space", space).newest_first())
+        .await?;
+    Ok(threads
+        .into_iter()
+        .find(|row| row.text("parent").is_none())
+        .map(|row| row.id))
 }
 
 /// The facts that start the Agent run which follows a granted plan exit, in the same thread.
@@ -220,7 +248,10 @@ pub(crate) async fn after_exit(run: &Active, id: &str) -> Result<Vec<Fact>, Prob
     let inner = &run.inner;
     let start = &run.state.start;
     let space = super::row(inner, Table::Space, &start.space, "space").await?;
-    let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
+    let options = RunOptions {
+        attendance: inner.config.attendance,
+        ..RunOptions::default()
+    };
     let entry = entry(
         "The person granted leaving plan mode. Go on in this mode.".to_owned(),
         worktree::context(inner).await?,

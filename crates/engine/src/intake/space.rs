@@ -47,7 +47,10 @@ pub(crate) async fn current(inner: &Inner, change: &mut Change) -> Result<Row, P
         return Ok(row);
     }
     let space = opened(inner, change, modes::without_space(), true).await?;
-    change.get(Table::Space, &space).await?.ok_or_else(|| Problem::refused("the space could not be opened"))
+    change
+        .get(Table::Space, &space)
+        .await?
+        .ok_or_else(|| Problem::refused("the space could not be opened"))
 }
 
 /// Switches the mode of a space. The same mode is a no-op; a reply that waits is answered by it.
@@ -64,7 +67,10 @@ pub(super) async fn switch(
     let context = worktree::context(inner).await?;
     let mut change = inner.journal.lasting_change("").await?;
     let row = match &space {
-        Some(space) => change.get(Table::Space, space).await?.ok_or_else(|| Problem::usage("the space is gone"))?,
+        Some(space) => change
+            .get(Table::Space, space)
+            .await?
+            .ok_or_else(|| Problem::usage("the space is gone"))?,
         None => current(inner, &mut change).await?,
     };
     let mut said = Vec::new();
@@ -74,7 +80,9 @@ pub(super) async fn switch(
     } else {
         let row = moved(inner, &mut change, &row, to).await?;
         said.push(format!("Space {} is in {to} now.", row.id));
-        let running = Query::all(Table::Run).having("space", row.id.as_str()).having("status", "running");
+        let running = Query::all(Table::Run)
+            .having("space", row.id.as_str())
+            .having("status", "running");
         if !change.find(&running).await?.is_empty() {
             said.push("The run under way finishes in its own mode; your next message runs in the new one.".to_owned());
         }
@@ -112,7 +120,10 @@ async fn moved(inner: &Inner, change: &mut Change, row: &Row, to: Mode) -> Resul
             why: "a person switched it".to_owned(),
         })
         .await?;
-    change.get(Table::Space, &row.id).await?.ok_or_else(|| Problem::usage("the space is gone"))
+    change
+        .get(Table::Space, &row.id)
+        .await?
+        .ok_or_else(|| Problem::usage("the space is gone"))
 }
 
 /// A reply that waits in the space gets its one result, its run ends as switched, and a run in the
@@ -130,9 +141,18 @@ async fn answer_reply(
         .having("space", space.id.as_str())
         .having("status", "open")
         .newest_first();
-    let Some(reply) = change.find(&open).await?.into_iter().next() else { return Ok(None) };
-    let (Some(run), Some(thread)) = (reply.text("run"), reply.text("thread")) else { return Ok(None) };
-    let call = reply.body.get("call").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let Some(reply) = change.find(&open).await?.into_iter().next() else {
+        return Ok(None);
+    };
+    let (Some(run), Some(thread)) = (reply.text("run"), reply.text("thread")) else {
+        return Ok(None);
+    };
+    let call = reply
+        .body
+        .get("call")
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let follow_up = clock::new_id('r');
     let shown = resolved(space)?;
     let answer = match draft {

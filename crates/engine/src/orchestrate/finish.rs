@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use modes::{Ending as RunEnding, Mode, conclude, run_spec};
 use store::Table;
 use work::pipeline::{Ending, Outcome, StepState};
-use work::plan::{
-    AfterPlan, CheckOutcome, Landing, PlanMove, Report, StepKey, StepRecord, StepStatus, Verdict,
-};
+use work::plan::{AfterPlan, CheckOutcome, Landing, PlanMove, Report, StepKey, StepRecord, StepStatus, Verdict};
 
 use super::step::{self, StepRow};
 use crate::checks;
@@ -31,8 +29,9 @@ pub(super) async fn land(inner: &Inner, start: &OrchestrationStart) -> Result<()
         return Ok(());
     }
     let Some((git, checkout)) = inner.repository() else {
-        return Err(Problem::refused("the landing `commits` needs a git repository")
-            .hint("approve with --landing checkout."));
+        return Err(
+            Problem::refused("the landing `commits` needs a git repository").hint("approve with --landing checkout.")
+        );
     };
     let steps = super::steps(inner, &start.orchestration).await?;
     for node in &start.definition.steps {
@@ -99,7 +98,12 @@ pub(super) async fn finish(
         .await?;
     let moved = if completed { PlanMove::Complete } else { PlanMove::Fail };
     change
-        .record(&Fact::PlanMoved { plan: start.plan.clone(), moved, who: "stance".to_owned(), why: None })
+        .record(&Fact::PlanMoved {
+            plan: start.plan.clone(),
+            moved,
+            who: "stance".to_owned(),
+            why: None,
+        })
         .await?;
     if start.definition.options.after_plan == AfterPlan::Plan {
         let to = Mode::chosen("plan").map_err(|refused| Problem::usage(refused.to_string()))?;
@@ -120,10 +124,17 @@ pub(super) async fn finish(
 /// Checks that have not run yet, each once, in the containment the work had.
 async fn run_checks(inner: &Inner, start: &OrchestrationStart) -> Result<(), Problem> {
     let known = checks_so_far(inner, &start.orchestration).await?;
-    let Some(run) = a_run_of(inner, start).await? else { return Ok(()) };
+    let Some(run) = a_run_of(inner, start).await? else {
+        return Ok(());
+    };
     let recipe = inner.run(&run).await?.start.recipe;
     let spec = run_spec(recipe, inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))?;
-    for command in start.definition.checks.iter().filter(|command| !known.contains_key(*command)) {
+    for command in start
+        .definition
+        .checks
+        .iter()
+        .filter(|command| !known.contains_key(*command))
+    {
         let (exit, output) = checks::check(inner, spec.containment(), &run, command).await?;
         let mut change = inner.journal.change("").await?;
         change
@@ -141,8 +152,14 @@ async fn run_checks(inner: &Inner, start: &OrchestrationStart) -> Result<(), Pro
 
 async fn a_run_of(inner: &Inner, start: &OrchestrationStart) -> Result<Option<String>, Problem> {
     let steps = super::steps(inner, &start.orchestration).await?;
-    let works = start.definition.steps.iter().filter(|node| !super::reads_only(node.kind));
-    Ok(works.filter_map(|node| steps.get(&node.key)).find_map(|step| step.run.clone()))
+    let works = start
+        .definition
+        .steps
+        .iter()
+        .filter(|node| !super::reads_only(node.kind));
+    Ok(works
+        .filter_map(|node| steps.get(&node.key))
+        .find_map(|step| step.run.clone()))
 }
 
 /// Checks that have run: exit code by command.
@@ -174,7 +191,9 @@ pub(crate) async fn report(
             StepState::Failed { reason } => StepStatus::Failed { reason: reason.clone() },
             StepState::Cancelled => StepStatus::Cancelled,
             _ => match outcome.and_then(|outcome| outcome.not_run.get(key)) {
-                Some(why) => StepStatus::NotRun { reason: why.to_string() },
+                Some(why) => StepStatus::NotRun {
+                    reason: why.to_string(),
+                },
                 None => continue,
             },
         };
@@ -196,7 +215,9 @@ pub(crate) async fn report(
         .map(|(command, exit)| {
             let outcome = match exit {
                 Some(code) => CheckOutcome::Exited { code },
-                None => CheckOutcome::Killed { reason: "it ran into its time limit".to_owned() },
+                None => CheckOutcome::Killed {
+                    reason: "it ran into its time limit".to_owned(),
+                },
             };
             (command, outcome)
         })

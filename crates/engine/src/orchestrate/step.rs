@@ -58,7 +58,10 @@ impl Default for StepRow {
 impl StepRow {
     pub(super) fn of(row: &Row) -> Result<StepRow, Problem> {
         let step: StepRow = crate::projection::body(row)?;
-        Ok(StepRow { run: row.text("run").map(str::to_owned), ..step })
+        Ok(StepRow {
+            run: row.text("run").map(str::to_owned),
+            ..step
+        })
     }
 }
 
@@ -68,7 +71,11 @@ pub(super) async fn begin(inner: &Inner, start: &OrchestrationStart, node: &Node
     let before = worktree::snapshot(inner).await?.map(|snapshot| snapshot.tree);
     let context = worktree::context(inner).await?;
     let cursor = assemble::cursor(inner, &start.thread, Some(&start.orchestration)).await?;
-    let text = format!("{}{}", step_message(&start.definition.goal, node), results(inner, start, node).await?);
+    let text = format!(
+        "{}{}",
+        step_message(&start.definition.goal, node),
+        results(inner, start, node).await?
+    );
     let entry = Entry {
         id: clock::new_id('m'),
         text,
@@ -120,9 +127,15 @@ async fn begin_run(
     } else {
         start.thread.clone()
     };
-    let options = RunOptions { attendance: inner.config.attendance, ..RunOptions::default() };
+    let options = RunOptions {
+        attendance: inner.config.attendance,
+        ..RunOptions::default()
+    };
     let new = NewRun {
-        role: Role::Step { files: None, read_only: reads },
+        role: Role::Step {
+            files: None,
+            read_only: reads,
+        },
         orchestration: Some(start.orchestration.clone()),
         autonomy: Some(autonomy(start.definition.options.autonomy)),
         fresh_context: reads || start.definition.options.context == plan::Context::Fresh,
@@ -140,7 +153,9 @@ const fn autonomy(chosen: plan::Autonomy) -> Autonomy {
 
 /// The one run that carries out the work steps, once it has begun and while it can go on.
 pub(super) async fn work_run(inner: &Inner, start: &OrchestrationStart) -> Result<Option<String>, Problem> {
-    let runs = Query::all(Table::Run).having("thread", start.thread.as_str()).newest_first();
+    let runs = Query::all(Table::Run)
+        .having("thread", start.thread.as_str())
+        .newest_first();
     let rows = inner.journal.store().find(&runs).await?;
     Ok(rows
         .into_iter()
@@ -154,14 +169,23 @@ async fn results(inner: &Inner, start: &OrchestrationStart, node: &Node) -> Resu
     let steps = super::steps(inner, &start.orchestration).await?;
     let mut text = String::new();
     for key in &node.depends_on {
-        let reads = start.definition.step(key.as_str()).is_some_and(|node| reads_only(node.kind));
-        let (true, Some(step)) = (reads, steps.get(key)) else { continue };
+        let reads = start
+            .definition
+            .step(key.as_str())
+            .is_some_and(|node| reads_only(node.kind));
+        let (true, Some(step)) = (reads, steps.get(key)) else {
+            continue;
+        };
         let mut found = step.evidence.clone().unwrap_or_default();
         if let Some(output) = &step.output {
             found.push('\n');
             found.push_str(&output.to_string());
         }
-        let _ = write!(text, "\nWhat step {key} found, as data:\n{}\n", framed(&found, "  │ ", 100));
+        let _ = write!(
+            text,
+            "\nWhat step {key} found, as data:\n{}\n",
+            framed(&found, "  │ ", 100)
+        );
     }
     Ok(text)
 }
@@ -183,7 +207,9 @@ pub(super) async fn go_on(
         Flow::Waits | Flow::Goes => return Ok(Flow::Waits),
         Flow::StepEnded => delivered(start, key, &state),
         Flow::Ended if stop.is_cancelled() => StepState::Cancelled,
-        Flow::Ended => StepState::Failed { reason: state.summary.clone() },
+        Flow::Ended => StepState::Failed {
+            reason: state.summary.clone(),
+        },
     };
     book(inner, start, key, &state, ended).await?;
     Ok(Flow::StepEnded)
@@ -191,10 +217,15 @@ pub(super) async fn go_on(
 
 /// A step that promised an output and gave none is not done.
 fn delivered(start: &OrchestrationStart, key: &StepKey, state: &RunState) -> StepState {
-    let promised = start.definition.step(key.as_str()).is_some_and(|node| node.output_schema.is_some());
+    let promised = start
+        .definition
+        .step(key.as_str())
+        .is_some_and(|node| node.output_schema.is_some());
     let given = state.output.as_ref().is_some_and(|(output, _)| output.is_some());
     if promised && !given {
-        StepState::Failed { reason: "it ended without the output the plan asks for".to_owned() }
+        StepState::Failed {
+            reason: "it ended without the output the plan asks for".to_owned(),
+        }
     } else {
         StepState::Done
     }
@@ -219,7 +250,10 @@ async fn book(
     let mut change = inner.journal.change(&run.start.run).await?;
     if !run.ended {
         change.record(&Fact::StepEnded { step: key.to_string() }).await?;
-        let reads = start.definition.step(key.as_str()).is_some_and(|node| reads_only(node.kind));
+        let reads = start
+            .definition
+            .step(key.as_str())
+            .is_some_and(|node| reads_only(node.kind));
         if reads {
             change.record(&super::finish::run_done()).await?;
         }

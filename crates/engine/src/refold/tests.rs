@@ -26,12 +26,19 @@ impl ModelSource for Script {
     fn choose(&self, _mode: Mode) -> Result<ChosenModel, Problem> {
         let model = llm::scripted::Scripted::new("script", self.0.to_string().as_bytes()).unwrap();
         let settings = llm::ModelSettings::new("scripted", "script");
-        Ok(ChosenModel { model: Arc::new(model), settings, notices: Vec::new() })
+        Ok(ChosenModel {
+            model: Arc::new(model),
+            settings,
+            notices: Vec::new(),
+        })
     }
 }
 
 fn later() -> RunOptions {
-    RunOptions { attendance: Attendance::Later, ..RunOptions::default() }
+    RunOptions {
+        attendance: Attendance::Later,
+        ..RunOptions::default()
+    }
 }
 
 fn mode(word: &str) -> Mode {
@@ -49,14 +56,20 @@ impl Workspace {
             start,
             rules: Vec::new(),
             autonomy: modes::Autonomy::ActWithApproval,
-            limits: Limits { retries: 0, ..Limits::default() },
+            limits: Limits {
+                retries: 0,
+                ..Limits::default()
+            },
             models: Arc::new(Script(script)),
             walls: None,
             walls_standing: WallsStanding::Absent,
             operator: "ada".to_owned(),
             attendance: Attendance::Later,
         };
-        Workspace { inner: Arc::new(Inner::open(config).await.unwrap()), _folder: folder }
+        Workspace {
+            inner: Arc::new(Inner::open(config).await.unwrap()),
+            _folder: folder,
+        }
     }
 
     /// Carries out an act and drives what it began until that ends or waits.
@@ -70,24 +83,40 @@ impl Workspace {
                 }
             }
             Done::Orchestration { orchestration, .. } => {
-                orchestrate::drive(&self.inner, &orchestration, CancellationToken::new()).await.unwrap();
+                orchestrate::drive(&self.inner, &orchestration, CancellationToken::new())
+                    .await
+                    .unwrap();
             }
             Done::Said(_) | Done::Space(_) => {}
         }
     }
 
     async fn send(&self, to: Address) {
-        self.act(Command::Send { to, text: "do it".to_owned(), options: later() }).await;
+        self.act(Command::Send {
+            to,
+            text: "do it".to_owned(),
+            options: later(),
+        })
+        .await;
     }
 
     async fn newest(&self, table: Table) -> Row {
-        self.inner.journal.store().find(&Query::all(table).newest_first()).await.unwrap().remove(0)
+        self.inner
+            .journal
+            .store()
+            .find(&Query::all(table).newest_first())
+            .await
+            .unwrap()
+            .remove(0)
     }
 
     /// Decides the newest plan.
     async fn decide(&self, decision: ApprovalMove) {
         let plan = self.newest(Table::Plan).await;
-        let options = ApprovalOptions { after_plan: AfterPlan::Plan, ..ApprovalOptions::with_landing(Landing::Checkout) };
+        let options = ApprovalOptions {
+            after_plan: AfterPlan::Plan,
+            ..ApprovalOptions::with_landing(Landing::Checkout)
+        };
         self.act(Command::DecidePlan {
             digest: plan.text("digest").unwrap().to_owned(),
             plan: plan.id,
@@ -102,14 +131,22 @@ impl Workspace {
     async fn answer(&self, answer: PersonAnswer) {
         let waiting = self.newest(Table::Waiting).await;
         let digest = waiting.text("digest").map(str::to_owned);
-        self.act(Command::Answer { id: waiting.id, digest, answer }).await;
+        self.act(Command::Answer {
+            id: waiting.id,
+            digest,
+            answer,
+        })
+        .await;
     }
 
     /// Every row of every table, in the order of the tables.
     async fn rows(&self) -> Vec<(&'static str, Vec<Row>)> {
         let mut rows = Vec::new();
         for table in Table::ALL {
-            rows.push((table.name(), self.inner.journal.store().find(&Query::all(table)).await.unwrap()));
+            rows.push((
+                table.name(),
+                self.inner.journal.store().find(&Query::all(table)).await.unwrap(),
+            ));
         }
         rows
     }
@@ -163,7 +200,10 @@ async fn rich() -> Workspace {
     workspace.decide(ApprovalMove::Approve).await;
     workspace.answer(PersonAnswer::Allow).await;
     workspace.act(Command::RunPlan { plan }).await;
-    assert_eq!(workspace.newest(Table::Orchestration).await.text("status"), Some("completed"));
+    assert_eq!(
+        workspace.newest(Table::Orchestration).await.text("status"),
+        Some("completed")
+    );
     workspace
 }
 
@@ -183,7 +223,14 @@ async fn a_plan_asked_about_revised_and_carried_out_folds_to_the_same_rows() {
     }
     folds_to_the_same(&workspace).await;
     let kinds = workspace.kinds().await;
-    for kind in ["question_answered", "permission_answered", "plan_commented", "step_moved", "run_paused", "run_resumed"] {
+    for kind in [
+        "question_answered",
+        "permission_answered",
+        "plan_commented",
+        "step_moved",
+        "run_paused",
+        "run_resumed",
+    ] {
         assert!(kinds.contains(kind), "{kind} did not happen: {kinds:?}");
     }
 }
@@ -216,9 +263,22 @@ async fn a_refused_plan_an_exit_a_switch_and_a_failure_fold_to_the_same_rows() {
             selection: Selection::All,
         })
         .await;
-    assert_eq!(workspace.newest(Table::Space).await.text("mode"), Some(modes::after_approval().stored()));
-    let followed = workspace.inner.run(&workspace.newest(Table::Run).await.id).await.unwrap();
-    assert!(followed.entry().is_some_and(|entry| entry.text.contains("Go on in this mode")), "{:?}", followed.talk);
+    assert_eq!(
+        workspace.newest(Table::Space).await.text("mode"),
+        Some(modes::after_approval().stored())
+    );
+    let followed = workspace
+        .inner
+        .run(&workspace.newest(Table::Run).await.id)
+        .await
+        .unwrap();
+    assert!(
+        followed
+            .entry()
+            .is_some_and(|entry| entry.text.contains("Go on in this mode")),
+        "{:?}",
+        followed.talk
+    );
 
     let switch = |to: &str, draft: Option<&str>| Command::SwitchMode {
         space: Some(space.clone()),
@@ -233,7 +293,14 @@ async fn a_refused_plan_an_exit_a_switch_and_a_failure_fold_to_the_same_rows() {
 
     folds_to_the_same(&workspace).await;
     let kinds = workspace.kinds().await;
-    for kind in ["mode_changed", "approval_moved", "plan_moved", "question_answered", "told", "request_failed"] {
+    for kind in [
+        "mode_changed",
+        "approval_moved",
+        "plan_moved",
+        "question_answered",
+        "told",
+        "request_failed",
+    ] {
         assert!(kinds.contains(kind), "{kind} did not happen: {kinds:?}");
     }
 }
@@ -267,7 +334,10 @@ async fn a_landed_step_folds_to_the_same_row() {
     let mut change = workspace.inner.journal.change("").await.unwrap();
     change.record(&landed).await.unwrap();
     change.commit().await.unwrap();
-    assert_eq!(workspace.newest(Table::Step).await.body["commit"], json!("f".repeat(40)));
+    assert_eq!(
+        workspace.newest(Table::Step).await.body["commit"],
+        json!("f".repeat(40))
+    );
     folds_to_the_same(&workspace).await;
 }
 

@@ -2,8 +2,8 @@
 //! prompt, the tools of the run's surface. Byte-stable inside a run but for what is appended.
 
 use llm::{Block, Message, ModelSettings, Request, RequestContext, ResultPart, Role, ToolSpec};
-use serde_json::Value;
 use modes::{Mode, ModelView};
+use serde_json::Value;
 use store::{Query, Row, Table};
 use tools::Content;
 
@@ -51,14 +51,22 @@ pub(crate) fn first(
         settings: settings.clone(),
         cursor: None,
         entering: None,
-        context: RequestContext { mode: mode.settings_key().to_owned(), agent: None, step: None },
+        context: RequestContext {
+            mode: mode.settings_key().to_owned(),
+            agent: None,
+            step: None,
+        },
     }
 }
 
 /// The conversation of the thread before a run.
 pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Message>, Problem> {
     let mut messages = Vec::new();
-    let runs = inner.journal.store().find(&Query::all(Table::Run).having("thread", start.thread.as_str())).await?;
+    let runs = inner
+        .journal
+        .store()
+        .find(&Query::all(Table::Run).having("thread", start.thread.as_str()))
+        .await?;
     for row in runs.iter().take_while(|row| row.id != start.run) {
         if row.text("parent").is_some() {
             continue;
@@ -89,7 +97,10 @@ pub(crate) async fn cursor(
         .filter(concerns)
         .filter_map(|row| row.body.get("cursor"))
         .max_by_key(|cursor| cursor.get("at").and_then(Value::as_u64));
-    Ok(newest.and_then(|cursor| cursor.get("text")).and_then(Value::as_str).map(str::to_owned))
+    Ok(newest
+        .and_then(|cursor| cursor.get("text"))
+        .and_then(Value::as_str)
+        .map(str::to_owned))
 }
 
 fn conversation(state: &RunState, messages: &mut Vec<Message>) {
@@ -134,14 +145,24 @@ fn result(call: &CallState) -> Block {
                 .iter()
                 .map(|part| match part {
                     Content::Text { text } => ResultPart::Text(text.clone()),
-                    Content::Image { media_type, data } => {
-                        ResultPart::Image { media_type: media_type.clone(), data_base64: data.clone() }
-                    }
+                    Content::Image { media_type, data } => ResultPart::Image {
+                        media_type: media_type.clone(),
+                        data_base64: data.clone(),
+                    },
                 })
                 .collect(),
             result.is_error,
         ),
-        None => (vec![ResultPart::Text("The run ended before this call had a result.".to_owned())], true),
+        None => (
+            vec![ResultPart::Text(
+                "The run ended before this call had a result.".to_owned(),
+            )],
+            true,
+        ),
     };
-    Block::ToolResult { call_id: call.call.id.clone(), content, is_error }
+    Block::ToolResult {
+        call_id: call.call.id.clone(),
+        content,
+        is_error,
+    }
 }

@@ -34,7 +34,11 @@ pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec
                     layer: refused.layer,
                     reason: refused.reason,
                 };
-                let how = if record.layer == Layer::NotStarted { How::NotStarted } else { How::Refused };
+                let how = if record.layer == Layer::NotStarted {
+                    How::NotStarted
+                } else {
+                    How::Refused
+                };
                 facts.extend(refusal(&state, record, how));
                 continue;
             }
@@ -47,13 +51,22 @@ pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec
         match judged {
             Judged::Permit(permit) => {
                 if !state.started {
-                    facts.push(Fact::Decided { call: call.clone(), record });
-                    facts.push(Fact::ToolStarted { call, tool: tool.to_owned() });
+                    facts.push(Fact::Decided {
+                        call: call.clone(),
+                        record,
+                    });
+                    facts.push(Fact::ToolStarted {
+                        call,
+                        tool: tool.to_owned(),
+                    });
                 }
                 allowed.push(Allowed { state, permit });
             }
             Judged::Question(question) => {
-                facts.push(Fact::Decided { call: call.clone(), record });
+                facts.push(Fact::Decided {
+                    call: call.clone(),
+                    record,
+                });
                 facts.push(Fact::PermissionAsked(Box::new(Permission {
                     id: clock::new_id('n'),
                     call,
@@ -77,5 +90,16 @@ fn refusal(state: &CallState, record: DecisionRecord, how: How) -> [Fact; 2] {
     let call = state.call.id.clone();
     let result = tools::ToolResult::error(record.reason.clone());
     let tool = record.tool.clone();
-    [Fact::Decided { call: call.clone(), record }, Fact::ToolFinished { call, tool, result, how }]
+    [
+        Fact::Decided {
+            call: call.clone(),
+            record,
+        },
+        Fact::ToolFinished {
+            call,
+            tool,
+            result,
+            how,
+        },
+    ]
 }

@@ -32,7 +32,12 @@ pub(super) async fn perform(run: &mut Active, calls: Vec<Allowed>) -> Result<Vec
     }
     let shared: &Active = run;
     let performing = calls.into_iter().map(|call| one(shared, call));
-    stream::iter(performing).buffered(4).collect::<Vec<_>>().await.into_iter().collect()
+    stream::iter(performing)
+        .buffered(4)
+        .collect::<Vec<_>>()
+        .await
+        .into_iter()
+        .collect()
 }
 
 async fn one(run: &Active, call: Allowed) -> Result<Finished, Problem> {
@@ -43,7 +48,13 @@ async fn one(run: &Active, call: Allowed) -> Result<Finished, Problem> {
     let changes_something = row.tier > Tier::Read;
     if changes_something && state.started && run.inner.home.has_begun(run_id, &id) {
         let result = ToolResult::error(INTERRUPTED);
-        return Ok(Finished { call: id, tool: row.name, result, how: How::Interrupted, staged: Vec::new() });
+        return Ok(Finished {
+            call: id,
+            tool: row.name,
+            result,
+            how: How::Interrupted,
+            staged: Vec::new(),
+        });
     }
     if changes_something {
         run.inner.home.mark_begun(run_id, &id)?;
@@ -53,7 +64,21 @@ async fn one(run: &Active, call: Allowed) -> Result<Finished, Problem> {
     };
     let desk = RunDesk::new(run);
     let result = tool.execute(permit, &run.scope, &desk).await;
-    let staged = if result.is_error { Vec::new() } else { desk.into_staged() };
-    let how = if result.then == Then::Waits { How::NotStarted } else { How::Performed };
-    Ok(Finished { call: id, tool: row.name, result, how, staged })
+    let staged = if result.is_error {
+        Vec::new()
+    } else {
+        desk.into_staged()
+    };
+    let how = if result.then == Then::Waits {
+        How::NotStarted
+    } else {
+        How::Performed
+    };
+    Ok(Finished {
+        call: id,
+        tool: row.name,
+        result,
+        how,
+        staged,
+    })
 }

@@ -49,7 +49,10 @@ fn parallel(run: &Active, call: &CallState) -> bool {
 }
 
 fn propose(run: &Active, state: &CallState) -> Ready {
-    Ready { state: state.clone(), proposed: proposed(run, state) }
+    Ready {
+        state: state.clone(),
+        proposed: proposed(run, state),
+    }
 }
 
 fn proposed(run: &Active, state: &CallState) -> Result<ProposedCall, NotProposed> {
@@ -60,16 +63,26 @@ fn proposed(run: &Active, state: &CallState) -> Result<ProposedCall, NotProposed
         });
     }
     let name = tools::canonical_name(&state.call.name);
-    let descriptor = run
-        .spec
-        .surface()
-        .find(name)
-        .map_err(|absent| NotProposed { layer: Layer::Surface, reason: absent.to_string() })?;
+    let descriptor = run.spec.surface().find(name).map_err(|absent| NotProposed {
+        layer: Layer::Surface,
+        reason: absent.to_string(),
+    })?;
     let tool = run.inner.toolbox.find(descriptor).ok_or_else(|| NotProposed {
         layer: Layer::Surface,
         reason: format!("the tool {name} is not built"),
     })?;
-    let bad = |bad: tools::BadArguments| NotProposed { layer: Layer::Arguments, reason: bad.to_string() };
+    let bad = |bad: tools::BadArguments| NotProposed {
+        layer: Layer::Arguments,
+        reason: bad.to_string(),
+    };
     let arguments = tools::parse_arguments(&state.call.arguments_text).map_err(bad)?;
-    tool.propose(Incoming { descriptor, call_id: state.call.id.clone(), arguments }, &run.scope).map_err(bad)
+    tool.propose(
+        Incoming {
+            descriptor,
+            call_id: state.call.id.clone(),
+            arguments,
+        },
+        &run.scope,
+    )
+    .map_err(bad)
 }

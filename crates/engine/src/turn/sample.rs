@@ -78,7 +78,10 @@ async fn listen(run: &Active, request: Request) -> Result<Response, ModelError> 
     while let Some(part) = parts.next().await {
         match part? {
             Part::Text(piece) => {
-                run.inner.journal.show(FeedItem::Text { run: run.state.start.run.clone(), piece });
+                run.inner.journal.show(FeedItem::Text {
+                    run: run.state.start.run.clone(),
+                    piece,
+                });
             }
             Part::Done(response) => return Ok(response),
             Part::Thinking(_) | Part::CallStarted { .. } | Part::CallArguments { .. } => {}
@@ -93,8 +96,19 @@ fn pause(run: &Active, attempt: u32, error: &ModelError) -> Duration {
     if let Some(asked) = error.retry_after {
         return asked;
     }
-    let doubled = run.inner.config.limits.retry_pause_ms.saturating_mul(1 << attempt.min(8).saturating_sub(1));
-    let spread = run.state.start.run.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)) % 256;
+    let doubled = run
+        .inner
+        .config
+        .limits
+        .retry_pause_ms
+        .saturating_mul(1 << attempt.min(8).saturating_sub(1));
+    let spread = run
+        .state
+        .start
+        .run
+        .bytes()
+        .fold(0_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte))
+        % 256;
     Duration::from_millis(doubled + doubled * spread / 1024)
 }
 

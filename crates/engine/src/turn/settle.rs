@@ -19,16 +19,34 @@ use crate::worktree;
 /// Appends results with everything their desk work amounts to, in one change. What somebody else
 /// changed in the meantime makes the call an error, and nothing of it is kept.
 pub(super) async fn keep(run: &mut Active, finished: Vec<Finished>) -> Result<(), Problem> {
-    for Finished { call, tool, result, how, staged } in finished {
+    for Finished {
+        call,
+        tool,
+        result,
+        how,
+        staged,
+    } in finished
+    {
         let tool = tool.to_owned();
         let mut facts = staged;
         if result.then != Then::Waits {
-            facts.push(Fact::ToolFinished { call: call.clone(), tool: tool.clone(), result, how });
+            facts.push(Fact::ToolFinished {
+                call: call.clone(),
+                tool: tool.clone(),
+                result,
+                how,
+            });
         }
         match run.record(facts).await {
             Err(problem) if matches!(problem.kind, ProblemKind::Stale | ProblemKind::Refused) => {
                 let result = ToolResult::error(problem.message);
-                run.record(vec![Fact::ToolFinished { call, tool, result, how }]).await?;
+                run.record(vec![Fact::ToolFinished {
+                    call,
+                    tool,
+                    result,
+                    how,
+                }])
+                .await?;
             }
             other => other?,
         }
@@ -38,7 +56,9 @@ pub(super) async fn keep(run: &mut Active, finished: Vec<Finished>) -> Result<()
 
 /// Decides what follows when every call of the last response has its result.
 pub(super) async fn settle(run: &mut Active) -> Result<Flow, Problem> {
-    let Some(Talk::Response(_, stop, calls)) = run.state.talk.last() else { return Ok(Flow::Goes) };
+    let Some(Talk::Response(_, stop, calls)) = run.state.talk.last() else {
+        return Ok(Flow::Goes);
+    };
     if calls.is_empty() {
         let stop = stop.clone();
         return model_stopped(run, &stop).await;
@@ -64,7 +84,12 @@ async fn model_stopped(run: &mut Active, stop: &StopReason) -> Result<Flow, Prob
     match stop {
         StopReason::Refusal => return fail(run, ErrorFamily::Refusal, "the model declined to answer".to_owned()).await,
         StopReason::ContextExceeded => {
-            return fail(run, ErrorFamily::ContextOverflow, "the conversation is larger than the model's window".to_owned()).await;
+            return fail(
+                run,
+                ErrorFamily::ContextOverflow,
+                "the conversation is larger than the model's window".to_owned(),
+            )
+            .await;
         }
         stop if goes_on(stop) => return Ok(Flow::Goes),
         _ => {}
@@ -93,7 +118,11 @@ async fn model_stopped(run: &mut Active, stop: &StopReason) -> Result<Flow, Prob
 pub(super) async fn wait(run: &mut Active) -> Result<Flow, Problem> {
     if !run.state.paused {
         let conclusion = conclude(Ending::Waiting);
-        run.record(vec![Fact::RunPaused { conclusion, summary: "Waiting for you.".to_owned() }]).await?;
+        run.record(vec![Fact::RunPaused {
+            conclusion,
+            summary: "Waiting for you.".to_owned(),
+        }])
+        .await?;
     }
     Ok(Flow::Waits)
 }
@@ -124,7 +153,11 @@ async fn finish(run: &mut Active, ending: Ending, summary: String) -> Result<Flo
         Ending::Exited => Some(clock::new_id('r')),
         _ => None,
     };
-    let mut facts = vec![Fact::RunEnded { conclusion: conclude(ending), summary, follow_up: follow_up.clone() }];
+    let mut facts = vec![Fact::RunEnded {
+        conclusion: conclude(ending),
+        summary,
+        follow_up: follow_up.clone(),
+    }];
     if let Some(id) = follow_up {
         facts.extend(intake::after_exit(run, &id).await?);
     }
@@ -137,7 +170,8 @@ pub(super) fn limit_reached(run: &Active) -> Option<Ending> {
     let start = &run.state.start;
     let tokens = start.tokens.is_some_and(|limit| run.state.usage.total() >= limit);
     let minutes = start.minutes.is_some_and(|limit| {
-        clock::now_ms().saturating_sub(run.state.started_ms) >= i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(60_000)
+        clock::now_ms().saturating_sub(run.state.started_ms)
+            >= i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(60_000)
     });
     (tokens || minutes).then_some(Ending::OverBudget)
 }
@@ -155,7 +189,10 @@ fn summary(run: &Active, ending: Ending) -> String {
         Ending::Denied => "Nothing was delivered: a call was denied because nobody could be asked.".to_owned(),
         Ending::OverBudget => "The budget is spent.".to_owned(),
         Ending::MistakeLimit => {
-            format!("Stopped after {} responses in a row without one good call.", run.state.mistakes)
+            format!(
+                "Stopped after {} responses in a row without one good call.",
+                run.state.mistakes
+            )
         }
         Ending::Waiting | Ending::Switched | Ending::Failed(_) | Ending::Cancelled => String::new(),
     }
