@@ -2,20 +2,23 @@
 //! that changes it.
 
 mod answer;
+mod changes;
 pub(crate) mod decide;
+mod exits;
 mod message;
 mod space;
 
 use modes::Mode;
 use store::{Query, Row, Table};
-use work::approval::{ApprovalMove, ApprovalStatus};
+use work::approval::ApprovalMove;
 
 use crate::command::{Command, Done};
-use crate::fact::{Fact, RunStart};
+use crate::fact::Fact;
 use crate::inner::Inner;
 use crate::problem::{Problem, ProblemKind};
-use crate::projection::{column, word};
 
+pub(crate) use changes::comments;
+pub(crate) use exits::{exit_of_this_stay, open_exit, voided_exits};
 pub(crate) use message::after_exit;
 pub(crate) use message::{NewRun, begin, opened};
 pub(crate) use space::current;
@@ -73,7 +76,7 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
             node,
             quote,
             text,
-        } => decide::comment(inner, &plan, node, quote, text).await,
+        } => changes::comment(inner, &plan, node, quote, text).await,
         Command::Stop { run } => answer::stop(inner, &run).await,
     }
 }
@@ -85,28 +88,6 @@ pub(crate) async fn epoch(inner: &Inner, space: &str) -> Result<u64, Problem> {
         .get("epoch")
         .and_then(serde_json::Value::as_u64)
         .ok_or_else(|| Problem::new(ProblemKind::Store, format!("space {space} has no stay")))
-}
-
-/// The newest plan exit of a run's thread in this stay, whatever its status.
-pub(crate) async fn exit_of_this_stay(inner: &Inner, start: &RunStart) -> Result<Option<Row>, Problem> {
-    let epoch = epoch(inner, &start.space).await?;
-    let exits = Query::all(Table::Approval)
-        .having("kind", "plan_exit")
-        .having("thread", start.thread.as_str())
-        .newest_first();
-    let rows = inner.journal.store().find(&exits).await?;
-    Ok(rows
-        .into_iter()
-        .find(|row| row.body.get("epoch").and_then(serde_json::Value::as_u64) == Some(epoch)))
-}
-
-/// The undecided plan exit of a run's thread in this stay.
-pub(crate) async fn open_exit(inner: &Inner, start: &RunStart) -> Result<Option<Row>, Problem> {
-    let newest = exit_of_this_stay(inner, start).await?;
-    match newest {
-        Some(row) if column::<ApprovalStatus>(&row, "status")? == ApprovalStatus::Pending => Ok(Some(row)),
-        _ => Ok(None),
-    }
 }
 
 /// A row a person named; a wrong id is told with ids that are near.
@@ -135,25 +116,6 @@ fn alike(known: &str, typed: &str) -> bool {
     let differing =
         known.bytes().zip(typed.bytes()).filter(|(a, b)| a != b).count() + known.len().abs_diff(typed.len());
     differing <= 2 || (typed.len() >= 3 && known.starts_with(typed))
-}
-
-/// Facts that void every undecided exit of a space's present stay.
-pub(crate) async fn voided_exits(
-    change: &mut crate::journal::Change,
-    space: &str,
-    who: &str,
-    why: &str,
-) -> Result<Vec<Fact>, Problem> {
-    let open = Query::all(Table::Approval)
-        .having("kind", "plan_exit")
-        .having("space", space)
-        .having("status", word(&ApprovalStatus::Pending)?);
-    Ok(change
-        .find(&open)
-        .await?
-        .into_iter()
-        .map(|row| approval_moved(&row, ApprovalMove::Void, who, "mode change", Some(why)))
-        .collect())
 }
 
 /// The fact that moves an approval, about the digest its row holds.

@@ -1,3 +1,5 @@
+//! Texts that are one object, and texts that are not.
+
 use serde::Deserialize;
 use serde_json::json;
 

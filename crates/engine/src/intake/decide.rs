@@ -6,15 +6,11 @@ use store::{Query, Row, Table};
 use work::approval::{ApprovalMove, ApprovalStatus};
 use work::digest::Digest;
 use work::orchestration::OrchestrationDefinition;
-use work::plan::{
-    ApprovalOptions, Comment, PlanMove, PlanStatus, Selection, StepKey, compile, revision_digest, select,
-};
+use work::plan::{ApprovalOptions, PlanMove, PlanStatus, Selection, compile, revision_digest, select};
 
-use super::message;
 use super::{approval_moved, voided_exits};
 use crate::clock;
-use crate::command::{Address, Done};
-use crate::config::RunOptions;
+use crate::command::Done;
 use crate::fact::{Fact, OrchestrationStart, Submission};
 use crate::inner::Inner;
 use crate::journal::Change;
@@ -69,7 +65,7 @@ pub(super) async fn approval(inner: &Inner, id: &str, verdict: Verdict) -> Resul
             let revision = newest_revision(inner, &plan).await?;
             decide_plan(inner, &plan, &revision, &row, verdict).await
         }
-        Some("plan_exit") => decide_exit(inner, &row, verdict).await,
+        Some("plan_exit") => super::exits::decide(inner, &row, verdict).await,
         _ => Err(Problem::refused(format!(
             "approval {id} is of a kind this version does not decide"
         ))),
@@ -111,7 +107,7 @@ async fn decide_plan(
                 plan.id
             )]))
         }
-        ApprovalMove::RequestRevision => send_back(inner, plan, revision, approval, verdict).await,
+        ApprovalMove::RequestRevision => super::changes::send_back(inner, plan, revision, approval, verdict).await,
         ApprovalMove::Void | ApprovalMove::Consume => {
             Err(Problem::usage("a person approves, rejects or asks for changes"))
         }
@@ -139,7 +135,7 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
 }
 
 /// Begins the change of a decision, unless another process decided since the rows were read.
-async fn undecided(inner: &Inner, plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Change, Problem> {
+pub(super) async fn undecided(inner: &Inner, plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Change, Problem> {
     let mut change = inner.journal.lasting_change("").await?;
     let now = (
         change.get(Table::Plan, &plan.id).await?,
@@ -261,7 +257,7 @@ fn mode_after(revision: &Submission, from: Option<String>, to: Mode, who: String
     }
 }
 
-fn plan_moved(inner: &Inner, plan: &str, moved: PlanMove, why: Option<String>) -> Fact {
+pub(super) fn plan_moved(inner: &Inner, plan: &str, moved: PlanMove, why: Option<String>) -> Fact {
     Fact::PlanMoved {
         plan: plan.to_owned(),
         moved,
@@ -270,7 +266,7 @@ fn plan_moved(inner: &Inner, plan: &str, moved: PlanMove, why: Option<String>) -
     }
 }
 
-async fn decided(
+pub(super) async fn decided(
     inner: &Inner,
     change: &mut Change,
     approval: &Row,
@@ -308,129 +304,6 @@ async fn refuse_moved_base(inner: &Inner, plan: &Row, revision: &Submission) -> 
         "`stance plan show {}` re-bases it and shows the new digest.",
         plan.id
     )))
-}
-
-async fn send_back(
-    inner: &Inner,
-    plan: &Row,
-    revision: &Submission,
-    approval: &Row,
-    verdict: Verdict,
-) -> Result<Done, Problem> {
-    let comments = comments(inner, &plan.id, revision.content.revision).await?;
-    if comments.is_empty() && verdict.reason.is_none() {
-        return Err(
-            Problem::usage("nothing was said about what should change").hint(format!(
-                "`stance plan comment {} \"…\"` says it, also for one step (--step KEY).",
-                plan.id
-            )),
-        );
-    }
-    let mut change = undecided(inner, plan, approval, &verdict).await?;
-    decided(inner, &mut change, approval, &verdict, None).await?;
-    change
-        .record(&plan_moved(
-            inner,
-            &plan.id,
-            PlanMove::RequestRevision,
-            verdict.reason.clone(),
-        ))
-        .await?;
-    change.commit().await?;
-    let mut lines =
-        vec!["The person asks for changes to the plan. Submit the whole plan again with `submit_plan`.".to_owned()];
-    lines.extend(verdict.reason);
-    for comment in &comments {
-        let place = comment
-            .node
-            .as_ref()
-            .map_or_else(|| "the whole plan".to_owned(), |key| format!("step {key}"));
-        let quote = comment
-            .quote
-            .as_ref()
-            .map_or_else(String::new, |quote| format!(" on the words {quote:?}"));
-        lines.push(format!("- {place}{quote}: {}", comment.text));
-    }
-    let options = RunOptions {
-        attendance: inner.config.attendance,
-        ..RunOptions::default()
-    };
-    message::send(
-        inner,
-        Address::Thread(revision.thread.clone()),
-        lines.join("\n"),
-        options,
-    )
-    .await
-}
-
-/// Comments on one revision, oldest first.
-pub(crate) async fn comments(inner: &Inner, plan: &str, revision: u32) -> Result<Vec<Comment>, Problem> {
-    let rows = inner
-        .journal
-        .store()
-        .find(&Query::all(Table::Comment).having("plan", plan))
-        .await?;
-    rows.iter()
-        .filter(|row| row.integer("revision") == Some(i64::from(revision)))
-        .map(body)
-        .collect()
-}
-
-/// Comments a plan.
-pub(super) async fn comment(
-    inner: &Inner,
-    id: &str,
-    node: Option<String>,
-    quote: Option<String>,
-    text: String,
-) -> Result<Done, Problem> {
-    let row = super::row(inner, Table::Plan, id, "plan").await?;
-    if !column::<PlanStatus>(&row, "status")?.is_open() {
-        return Err(Problem::refused(format!(
-            "plan {id} is decided: it takes no more comments"
-        )));
-    }
-    let revision = newest_revision(inner, &row).await?;
-    let node = match node {
-        None => None,
-        Some(key) if revision.content.content.node(&key).is_some() => {
-            Some(StepKey::parse(&key).map_err(|refused| Problem::usage(refused.to_string()))?)
-        }
-        Some(key) => {
-            let keys: Vec<&str> = revision
-                .content
-                .content
-                .nodes()
-                .iter()
-                .map(|node| node.key.as_str())
-                .collect();
-            return Err(
-                Problem::usage(format!("plan {id} has no step {key}")).hint(format!("its steps: {}", keys.join(", ")))
-            );
-        }
-    };
-    let comment = Comment {
-        id: clock::new_id('c'),
-        node,
-        quote,
-        text,
-        author: inner.config.operator.clone(),
-    };
-    let mut change = inner.journal.change("").await?;
-    let number = revision.content.revision;
-    change
-        .record(&Fact::PlanCommented {
-            plan: id.to_owned(),
-            revision: number,
-            comment,
-        })
-        .await?;
-    change.commit().await?;
-    let shown = revision_digest(&revision.content).short();
-    Ok(Done::Said(vec![format!(
-        "Commented. `stance plan reject {id}@{shown} --changes` sends your comments to the model."
-    )]))
 }
 
 /// Goes on with the orchestration of a plan, or starts the one that was saved only.
@@ -472,37 +345,4 @@ fn orchestration_of(plan: &Row) -> Option<String> {
         .get("orchestration")
         .and_then(serde_json::Value::as_str)
         .map(str::to_owned)
-}
-
-async fn decide_exit(inner: &Inner, row: &Row, verdict: Verdict) -> Result<Done, Problem> {
-    let digest = row.text("digest").unwrap_or_default();
-    if verdict.digest.len() < 12 || !digest.starts_with(&verdict.digest) {
-        return Err(Problem::new(ProblemKind::Stale, "it changed, look again").hint("`stance inbox` shows what waits."));
-    }
-    let told = match (verdict.decision, &verdict.reason) {
-        (ApprovalMove::Approve, _) => {
-            "The person granted leaving plan mode: call `exit_plan_mode` once more to leave it.".to_owned()
-        }
-        (_, Some(reason)) => format!("The person wants to stay in plan mode. They said: {reason}"),
-        (_, None) => "The person wants to stay in plan mode.".to_owned(),
-    };
-    let run = row.text("run").unwrap_or_default().to_owned();
-    let mut change = inner.journal.lasting_change(&run).await?;
-    decided(inner, &mut change, row, &verdict, None).await?;
-    let waits = change
-        .get(Table::Run, &run)
-        .await?
-        .is_some_and(|run| run.text("status") == Some("waiting"));
-    if waits {
-        change.record(&Fact::Told { text: told }).await?;
-    }
-    change.commit().await?;
-    if waits {
-        Ok(Done::Run {
-            run,
-            notices: Vec::new(),
-        })
-    } else {
-        Ok(Done::Said(vec![format!("Approval {} is decided.", row.id)]))
-    }
 }

@@ -1,3 +1,5 @@
+//! The read tables of long stories, folded anew.
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

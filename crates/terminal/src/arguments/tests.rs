@@ -1,3 +1,5 @@
+//! Command lines that are taken, and those that are refused.
+
 use insta::assert_snapshot;
 
 use super::run::Budget;

@@ -1,3 +1,5 @@
+//! Which model a mode gets, and where each part of it was said.
+
 use std::sync::Mutex;
 
 use axum::http::HeaderMap;

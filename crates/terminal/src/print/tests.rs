@@ -1,3 +1,5 @@
+//! What comes out on paper, whatever goes in.
+
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Settings files: what each key does, and what each fault says.
+
 use modes::Verdict;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! One row for each event that a person should see.
+
 use engine::EventView;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! The laws of the edit ladder.
+
 use proptest::prelude::*;
 
 use super::*;
