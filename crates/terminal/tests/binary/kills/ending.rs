@@ -57,7 +57,7 @@ impl Ending {
         let equal = |what: &str, mine: String, theirs: String| {
             if mine == theirs { Ok(()) } else { Err(format!("{what}:\n  {mine}\nbut\n  {theirs}")) }
         };
-        let kinds = |ending: &Ending| ending.events.iter().map(|(_, kind, _)| format!("{kind} ")).collect::<String>();
+        let kinds = |ending: &Ending| ending.events.iter().map(|(_, kind, _)| kind.as_str()).collect::<Vec<_>>().join(" ");
         equal("files", format!("{:#?}", self.files), format!("{:#?}", other.files))?;
         equal("kinds of events", kinds(self), kinds(other))?;
         let (mut my_names, mut their_names) = (Names::of(&self.place), Names::of(&other.place));
