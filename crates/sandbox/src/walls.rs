@@ -47,7 +47,11 @@ impl Walls {
 
     /// The programs of ours, by name, each at the absolute path it is started from.
     pub fn programs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let found = [("bwrap", Some(&self.bwrap)), ("bash", Some(&self.bash)), ("git", self.git.as_ref())];
+        let found = [
+            ("bwrap", Some(&self.bwrap)),
+            ("bash", Some(&self.bash)),
+            ("git", self.git.as_ref()),
+        ];
         found
             .into_iter()
             .filter_map(|(name, path)| Some((name, path?.as_path())))

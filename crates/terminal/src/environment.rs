@@ -61,10 +61,10 @@ impl Environment {
     /// The folder where Stance keeps everything: `STANCE_HOME`, else `.stance` in the home folder.
     pub(crate) fn stance_home(&self) -> Result<PathBuf, Problem> {
         match self.set(STANCE_HOME).map(PathBuf::from) {
-            Some(folder) if folder.components().any(|part| part == Component::ParentDir) => {
-                Err(Problem::usage(format!("STANCE_HOME is {}: it leads upwards.", folder.display()))
-                    .hint("Set STANCE_HOME to the folder itself, without `..`."))
-            }
+            Some(folder) if folder.components().any(|part| part == Component::ParentDir) => Err(Problem::usage(
+                format!("STANCE_HOME is {}: it leads upwards.", folder.display()),
+            )
+            .hint("Set STANCE_HOME to the folder itself, without `..`.")),
             Some(folder) if folder.is_absolute() => Ok(folder),
             Some(folder) => Err(Problem::usage(format!(
                 "STANCE_HOME is {}: not an absolute folder.",

@@ -43,6 +43,7 @@ pub(super) async fn land(inner: &Inner, start: &OrchestrationStart) -> Result<()
             Some(author) => author,
             None => repo::Identity::new(&start.who, format!("{}@localhost", start.who))?,
         };
+        let head = repo::head(git, checkout).await?.id;
         let commit = repo::StepCommit {
             plan: start.plan.clone(),
             step: node.key.to_string(),
@@ -50,15 +51,20 @@ pub(super) async fn land(inner: &Inner, start: &OrchestrationStart) -> Result<()
             paths: step.files.iter().map(Into::into).collect(),
             author,
             since: start.base.clone(),
-            expected_head: repo::head(git, checkout).await?.id,
+            expected_head: head.clone(),
         };
-        let committed = repo::commit_step(git, checkout, &commit).await?;
+        let landed = match (repo::commit_step(git, checkout, &commit).await, head) {
+            (Ok(committed), _) => committed.id,
+            // The step committed its own work, as it was permitted to: it stands where HEAD is.
+            (Err(repo::RepoError::NothingToCommit), Some(head)) => head,
+            (Err(error), _) => return Err(error.into()),
+        };
         let mut change = inner.journal.change("").await?;
         change
             .record(&Fact::StepLanded {
                 orchestration: start.orchestration.clone(),
                 step: node.key.to_string(),
-                commit: committed.id,
+                commit: landed,
             })
             .await?;
         change.commit().await?;

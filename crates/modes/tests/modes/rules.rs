@@ -102,7 +102,9 @@ fn defaults() {
     assert_snapshot!(decided(agent(&[]), runs("cargo test")), @"allow built_in");
     assert_snapshot!(decided(agent(&[]), call("git_write").with_effect(Effect::GitCommit)), @"allow built_in");
     let commit = |branch: &str| {
-        let target = Target::Branch { name: branch.to_owned() };
+        let target = Target::Branch {
+            name: branch.to_owned(),
+        };
         call("git_write").with_effect(Effect::GitCommit).with_target(target)
     };
     assert_snapshot!(decided(agent(&[]), commit("stance/p_1")), @"allow built_in");

@@ -193,7 +193,10 @@ async fn commit_sample(door: &Door) -> Result<(), Problem> {
     let send = Command::Send {
         to: Address::FreshSpace(agent),
         text: "Commit the sample.".to_owned(),
-        options: RunOptions { rules: vec![allow_commit], ..RunOptions::default() },
+        options: RunOptions {
+            rules: vec![allow_commit],
+            ..RunOptions::default()
+        },
     };
     let Done::Run { run, .. } = door.engine.carry_out(send).await? else {
         return Err(Problem::refused("The sample could not be committed."));

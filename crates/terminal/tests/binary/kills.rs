@@ -94,7 +94,12 @@ fn killed_between_the_last_event_of_a_kind_of_carrying_out_and_what_it_announces
 fn killed_around_the_first_commit() {
     let undisturbed = Undisturbed::of(Landing::Commits);
     for moment in ["before", "after", "effect"] {
-        let point = Point { phase: Phase::CarryingOut, kind: "step_landed".to_owned(), moment, occurrence: 1 };
+        let point = Point {
+            phase: Phase::CarryingOut,
+            kind: "step_landed".to_owned(),
+            moment,
+            occurrence: 1,
+        };
         assert_eq!(undisturbed.compare(Landing::Commits, &point), Ok(()), "{moment}");
     }
 }
@@ -119,14 +124,23 @@ fn try_all(landing: Landing, phase: Phase, which: Which, moment: &'static str) {
             scope.spawn(|| {
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if let Err(fault) = undisturbed.compare(landing, point) {
-                        faults.lock().unwrap().push(format!("{:?} {}: {fault}", point.phase, point.armed()));
+                        faults
+                            .lock()
+                            .unwrap()
+                            .push(format!("{:?} {}: {fault}", point.phase, point.armed()));
                     }
                 }
             });
         }
     });
     let faults = faults.into_inner().unwrap();
-    assert!(faults.is_empty(), "{} of {} points:\n{}", faults.len(), points.len(), faults.join("\n\n"));
+    assert!(
+        faults.is_empty(),
+        "{} of {} points:\n{}",
+        faults.len(),
+        points.len(),
+        faults.join("\n\n")
+    );
 }
 
 /// The story when nobody is killed.
@@ -147,7 +161,11 @@ impl Undisturbed {
         let journal = story.place.journal();
         let ending = Ending::of(&story);
         ending.is_sound(landing);
-        Undisturbed { journal, planned, ending }
+        Undisturbed {
+            journal,
+            planned,
+            ending,
+        }
     }
 
     fn events(&self, phase: Phase) -> &[Happened] {
@@ -167,7 +185,12 @@ impl Undisturbed {
                 Which::First => 1,
                 Which::Last => count,
             };
-            (which == Which::First || count > 1).then(|| Point { phase, kind: kind.to_owned(), moment, occurrence })
+            (which == Which::First || count > 1).then(|| Point {
+                phase,
+                kind: kind.to_owned(),
+                moment,
+                occurrence,
+            })
         };
         counts.into_iter().filter_map(point).collect()
     }
@@ -200,9 +223,15 @@ impl Undisturbed {
         if point.kind != "tool_finished" || point.moment != "before" {
             return None;
         }
-        let mut results = self.events(point.phase).iter().filter(|event| event.kind == "tool_finished");
+        let mut results = self
+            .events(point.phase)
+            .iter()
+            .filter(|event| event.kind == "tool_finished");
         let result = &results.nth(point.occurrence - 1)?.details;
-        let acts = matches!(result["tool"].as_str()?, "write_to_file" | "replace_in_file" | "execute_command");
+        let acts = matches!(
+            result["tool"].as_str()?,
+            "write_to_file" | "replace_in_file" | "execute_command"
+        );
         (acts && result["how"] == "performed").then(|| result["call"].as_str().unwrap().to_owned())
     }
 }
@@ -211,8 +240,11 @@ impl Undisturbed {
 #[test]
 fn an_act_that_was_done_is_shown_as_interrupted_and_not_done_again() {
     let undisturbed = Undisturbed::of(Landing::Checkout);
-    let results: Vec<&Happened> =
-        undisturbed.events(Phase::CarryingOut).iter().filter(|event| event.kind == "tool_finished").collect();
+    let results: Vec<&Happened> = undisturbed
+        .events(Phase::CarryingOut)
+        .iter()
+        .filter(|event| event.kind == "tool_finished")
+        .collect();
     let mut tried = Vec::new();
     for (place, result) in results.iter().enumerate() {
         let tool = result.details["tool"].as_str().unwrap();
@@ -235,7 +267,10 @@ fn an_act_that_was_done_is_shown_as_interrupted_and_not_done_again() {
 #[test]
 fn an_act_that_had_not_begun_is_done_once() {
     let undisturbed = Undisturbed::of(Landing::Checkout);
-    let starts = undisturbed.events(Phase::CarryingOut).iter().filter(|event| event.kind == "tool_started");
+    let starts = undisturbed
+        .events(Phase::CarryingOut)
+        .iter()
+        .filter(|event| event.kind == "tool_started");
     for (place, start) in starts.enumerate() {
         let point = Point {
             phase: Phase::CarryingOut,
@@ -243,7 +278,12 @@ fn an_act_that_had_not_begun_is_done_once() {
             moment: "effect",
             occurrence: place + 1,
         };
-        assert_eq!(undisturbed.compare(Landing::Checkout, &point), Ok(()), "{}", start.details);
+        assert_eq!(
+            undisturbed.compare(Landing::Checkout, &point),
+            Ok(()),
+            "{}",
+            start.details
+        );
     }
 }
 
@@ -259,13 +299,22 @@ fn a_command_killed_half_way_is_not_run_again() {
             calls(&[("attempt_completion", json!({"result": "looked at it"}))]),
         ]),
     );
-    let mut running = place.command(&["run", "--json", "--yolo", "--model", &model, "log it"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut running = place
+        .command(&["run", "--json", "--yolo", "--model", &model, "log it"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     until("the command runs", || place.repo().join("pid.txt").exists());
     running.kill().unwrap();
     running.wait().unwrap();
     assert_eq!(place.read("log.txt"), "x\n");
     let said = place.stance(&["run", "--resume", "last", "--json", "--model", &model]);
-    assert_eq!((said.code, said.report()["outcome"].as_str()), (0, Some("delivered")), "{}", said.err);
+    assert_eq!(
+        (said.code, said.report()["outcome"].as_str()),
+        (0, Some("delivered")),
+        "{}",
+        said.err
+    );
     assert_eq!(place.read("log.txt"), "x\n");
     let run = said.report()["run_id"].as_str().unwrap().to_owned();
     let results = place.results(&run, "execute_command");

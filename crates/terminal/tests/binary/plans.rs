@@ -31,7 +31,12 @@ fn a_plan_changes_nothing_until_it_is_approved_and_then_is_carried_out() {
 
     let said = place.stance(&["plan", "approve", &plan_at_digest(&report), "--json", "--model", &model]);
     let done = said.report();
-    assert_eq!((said.code, done["outcome"].as_str()), (0, Some("delivered")), "{done:#}\n{}", said.err);
+    assert_eq!(
+        (said.code, done["outcome"].as_str()),
+        (0, Some("delivered")),
+        "{done:#}\n{}",
+        said.err
+    );
     assert_eq!(place.read("HELLO.md"), "hello\n");
     assert_eq!(done["files_changed"], json!(["HELLO.md"]));
     assert_eq!(done["orchestration"]["steps"][0]["status"], "done");
@@ -61,11 +66,60 @@ fn a_decision_names_the_digest_it_saw() {
     let stale = place.stance(&["plan", "approve", &plan_at_digest(&first), "--model", &model]);
     assert_eq!(stale.code, 1);
     assert!(stale.err.contains("it changed, look again"), "{}", stale.err);
-    let bare = place.stance(&["plan", "approve", first["plan"]["id"].as_str().unwrap(), "--model", &model]);
+    let bare = place.stance(&[
+        "plan",
+        "approve",
+        first["plan"]["id"].as_str().unwrap(),
+        "--model",
+        &model,
+    ]);
     assert_eq!(bare.code, 2, "{}", bare.err);
     let good = place.stance(&["plan", "approve", &plan_at_digest(&second), "--json", "--model", &model]);
     assert_eq!(good.code, 0, "{}", good.err);
     let again = place.stance(&["plan", "approve", &plan_at_digest(&second), "--model", &model]);
     assert_eq!(again.code, 1);
     assert!(again.err.contains("decided already"), "{}", again.err);
+}
+
+#[test]
+fn a_step_that_commits_its_own_work_lands_as_that_commit() {
+    let place = Place::new();
+    let model = place.script(
+        "own",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", one_step_plan("Greet", "greet", &["HELLO.md"], &[]))])]},
+            {"match": {"mode": "agent", "step": "greet"}, "turns": [
+                calls(&[("write_to_file", json!({"path": "HELLO.md", "content": "hello\n"}))]),
+                calls(&[("git_write", json!({"op": "commit", "message": "Own words", "paths": ["HELLO.md"]}))]),
+                calls(&[("submit_output", json!({"evidence": "committed"}))]),
+            ]},
+        ]}),
+    );
+    let (_, report) = place.run(&model, &["--mode", "plan", "greet"]);
+    let decision = plan_at_digest(&report);
+    let said = place.stance(&[
+        "plan",
+        "approve",
+        &decision,
+        "--json",
+        "--landing",
+        "commits",
+        "--autonomy",
+        "act_freely",
+        "--model",
+        &model,
+    ]);
+    let done = said.report();
+    assert_eq!(
+        (said.code, done["outcome"].as_str()),
+        (0, Some("delivered")),
+        "{done:#}\n{}",
+        said.err
+    );
+    assert_eq!(place.git(&["log", "-1", "--format=%s"]).trim(), "Own words");
+    assert_eq!(
+        done["orchestration"]["steps"][0]["commit"],
+        place.git(&["rev-parse", "HEAD"]).trim()
+    );
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
 }

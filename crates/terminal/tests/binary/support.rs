@@ -30,7 +30,10 @@ pub(crate) struct Said {
 impl Place {
     /// A repository with one commit: README.md, src/app.js, src/util.py, an empty folder outside.
     pub(crate) fn new() -> Place {
-        let place = Place { folder: tempfile::tempdir().unwrap(), variables: Vec::new() };
+        let place = Place {
+            folder: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
+        };
         for folder in ["home", "repo/src", "outside", "scripts"] {
             fs::create_dir_all(place.folder.path().join(folder)).unwrap();
         }
@@ -96,7 +99,11 @@ impl Place {
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .output()
             .unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -149,8 +156,14 @@ impl Place {
         let mut all = vec!["run", "--stream-json", "--model", model];
         all.extend(arguments);
         let said = self.stance(&all);
-        let mut lines: Vec<Value> = said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let report = lines.pop().unwrap_or_else(|| panic!("nothing was printed: {}", said.err));
+        let mut lines: Vec<Value> = said
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let report = lines
+            .pop()
+            .unwrap_or_else(|| panic!("nothing was printed: {}", said.err));
         (said.code, lines, report)
     }
 
@@ -175,7 +188,10 @@ impl Said {
 
 pub(crate) fn said(output: Output) -> Said {
     use std::os::unix::process::ExitStatusExt as _;
-    let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or_default());
+    let code = output
+        .status
+        .code()
+        .unwrap_or_else(|| 128 + output.status.signal().unwrap_or_default());
     Said {
         code,
         out: String::from_utf8(output.stdout).unwrap(),
@@ -219,8 +235,10 @@ fn digest_of(bytes: &[u8]) -> String {
 
 /// One turn of a script that makes these calls.
 pub(crate) fn calls(calls: &[(&str, Value)]) -> Value {
-    let calls: Vec<Value> =
-        calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
+    let calls: Vec<Value> = calls
+        .iter()
+        .map(|(name, arguments)| json!({"name": name, "arguments": arguments}))
+        .collect();
     json!({"tool_calls": calls})
 }
 

@@ -83,7 +83,10 @@ impl TypedTool for GitWrite {
 
 /// The branch that is checked out, as the repository's own HEAD names it.
 fn branch(scope: &Scope) -> String {
-    let head = scope.checkout.as_ref().and_then(|checkout| std::fs::read_to_string(checkout.git_dir.join("HEAD")).ok());
+    let head = scope
+        .checkout
+        .as_ref()
+        .and_then(|checkout| std::fs::read_to_string(checkout.git_dir.join("HEAD")).ok());
     head.as_deref()
         .and_then(|head| head.trim().strip_prefix("ref: refs/heads/"))
         .unwrap_or("HEAD")
@@ -106,7 +109,11 @@ async fn change(ready: Ready, scope: &Scope) -> Result<ToolResult, RepoError> {
                         .take(NAMED)
                         .map(|path| path.display().to_string())
                         .collect();
-                    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+                    let files = if count == 1 {
+                        "1 file".to_owned()
+                    } else {
+                        format!("{count} files")
+                    };
                     format!("Staged {files}:\n{}", named.join("\n"))
                 }
             }))

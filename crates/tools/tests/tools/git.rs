@@ -127,7 +127,12 @@ async fn staging_and_committing_change_the_repository_and_say_so() {
         assert!(ground.judged("git_write", arguments).0.contains(Effect::GitCommit));
     }
     let (_, targets) = ground.judged("git_write", json!({"op": "commit", "message": "m"}));
-    assert!(targets.contains(&Target::Branch { name: "main".to_owned() }), "{targets:?}");
+    assert!(
+        targets.contains(&Target::Branch {
+            name: "main".to_owned()
+        }),
+        "{targets:?}"
+    );
     let staged = ground
         .call("git_write", json!({"op": "stage", "paths": ["a.txt", "new.txt"]}))
         .await

@@ -53,7 +53,7 @@ fn the_page_shows_everything_the_digest_covers() {
       │     "lines"
       │   ]
       │ }
-      comes from a symbol (not seen by Stance)
+      comes from the symbol (not seen by Stance)
       │ parser::parse
     Checks at the end
       │ cargo test

@@ -46,7 +46,13 @@ impl Ending {
                 .journal()
                 .into_iter()
                 .filter(|event| !matches!(event.kind.as_str(), "requested" | "run_resumed"))
-                .map(|event| (event.stream.split('/').next().unwrap().to_owned(), event.kind, event.details))
+                .map(|event| {
+                    (
+                        event.stream.split('/').next().unwrap().to_owned(),
+                        event.kind,
+                        event.details,
+                    )
+                })
                 .collect(),
             place: place.repo().parent().unwrap().display().to_string(),
         }
@@ -55,22 +61,44 @@ impl Ending {
     /// The first thing in which two ends differ, but for the results of these calls.
     pub(super) fn difference(&self, other: &Ending, interrupted: &[String]) -> Result<(), String> {
         let equal = |what: &str, mine: String, theirs: String| {
-            if mine == theirs { Ok(()) } else { Err(format!("{what}:\n  {mine}\nbut\n  {theirs}")) }
+            if mine == theirs {
+                Ok(())
+            } else {
+                Err(format!("{what}:\n  {mine}\nbut\n  {theirs}"))
+            }
         };
-        let kinds = |ending: &Ending| ending.events.iter().map(|(_, kind, _)| kind.as_str()).collect::<Vec<_>>().join(" ");
+        let kinds = |ending: &Ending| {
+            ending
+                .events
+                .iter()
+                .map(|(_, kind, _)| kind.as_str())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         equal("files", format!("{:#?}", self.files), format!("{:#?}", other.files))?;
         equal("kinds of events", kinds(self), kinds(other))?;
         let (mut my_names, mut their_names) = (Names::of(&self.place), Names::of(&other.place));
         for (mine, theirs) in self.events.iter().zip(&other.events) {
             let line = |(stream, kind, details): &(String, String, Value), names: &mut Names| {
-                format!("{stream} {kind} {}", names.value(&without_result(kind, details, interrupted)))
+                format!(
+                    "{stream} {kind} {}",
+                    names.value(&without_result(kind, details, interrupted))
+                )
             };
             equal("events", line(mine, &mut my_names), line(theirs, &mut their_names))?;
         }
         for (mine, theirs) in self.seen.iter().zip(&other.seen) {
-            equal("what is seen", my_names.value(mine).to_string(), their_names.value(theirs).to_string())?;
+            equal(
+                "what is seen",
+                my_names.value(mine).to_string(),
+                their_names.value(theirs).to_string(),
+            )?;
         }
-        equal("commits", my_names.text(&self.commits.join("\n")), their_names.text(&other.commits.join("\n")))
+        equal(
+            "commits",
+            my_names.text(&self.commits.join("\n")),
+            their_names.text(&other.commits.join("\n")),
+        )
     }
 
     /// The end is the right one, whoever it is compared with.
@@ -78,14 +106,25 @@ impl Ending {
         assert_eq!(self.files["HELLO.md"], "hello\n");
         assert_eq!(self.files["README.md"], "# Sample\nconst in more words\n");
         assert_eq!(self.files["log.txt"], "x\n");
-        let [report, plan, spaces] = self.seen.as_slice() else { panic!("{:?}", self.seen) };
+        let [report, plan, spaces] = self.seen.as_slice() else {
+            panic!("{:?}", self.seen)
+        };
         assert_eq!(report["outcome"], "delivered");
-        assert_eq!(report["usage"], json!({"input": 600, "output": 42, "cache_read": 0, "cache_write": 0}));
+        assert_eq!(
+            report["usage"],
+            json!({"input": 600, "output": 42, "cache_read": 0, "cache_write": 0})
+        );
         let steps = report["orchestration"]["steps"].as_array().unwrap();
-        let done: Vec<_> = steps.iter().map(|step| (&step["status"], &step["files_changed"])).collect();
+        let done: Vec<_> = steps
+            .iter()
+            .map(|step| (&step["status"], &step["files_changed"]))
+            .collect();
         assert_eq!(
             done,
-            [(&json!("done"), &json!(["HELLO.md"])), (&json!("done"), &json!(["README.md", "log.txt"]))]
+            [
+                (&json!("done"), &json!(["HELLO.md"])),
+                (&json!("done"), &json!(["README.md", "log.txt"]))
+            ]
         );
         assert_eq!(report["pending"], json!([]));
         assert_eq!(plan["status"], "completed");
@@ -100,10 +139,18 @@ impl Ending {
             }
             Landing::Commits => {
                 assert_eq!(self.files["git status"], "");
-                let [_, greet, log] = self.commits.as_slice() else { panic!("{:?}", self.commits) };
+                let [_, greet, log] = self.commits.as_slice() else {
+                    panic!("{:?}", self.commits)
+                };
                 assert!(greet.starts_with("Ada ada@example.org Ada ada@example.org"), "{greet}");
-                assert!(greet.contains("\nWrite the greeting\n\nStance-Plan: ") && greet.contains(" step greet"), "{greet}");
-                assert!(log.contains("\nSay it in the log\n\nStance-Plan: ") && log.contains(" step log"), "{log}");
+                assert!(
+                    greet.contains("\nWrite the greeting\n\nStance-Plan: ") && greet.contains(" step greet"),
+                    "{greet}"
+                );
+                assert!(
+                    log.contains("\nSay it in the log\n\nStance-Plan: ") && log.contains(" step log"),
+                    "{log}"
+                );
             }
         }
     }
@@ -111,7 +158,9 @@ impl Ending {
     fn results_are_one_a_call(&self) {
         let of = |kind: &str| {
             let events = self.events.iter().filter(|event| event.1 == kind);
-            events.map(|event| event.2["call"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            events
+                .map(|event| event.2["call"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
         };
         let finished = of("tool_finished");
         let once: BTreeSet<&String> = finished.iter().collect();
@@ -153,14 +202,20 @@ struct Names {
 
 impl Names {
     fn of(place: &str) -> Names {
-        Names { place: place.to_owned(), known: HashMap::new() }
+        Names {
+            place: place.to_owned(),
+            known: HashMap::new(),
+        }
     }
 
     fn value(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.iter().map(|item| self.value(item)).collect(),
-            Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), self.value(value))).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| (key.clone(), self.value(value)))
+                .collect(),
             other => other.clone(),
         }
     }

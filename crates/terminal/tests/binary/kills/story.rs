@@ -95,13 +95,22 @@ impl Story {
 
     /// Calls whose result says that they were interrupted, and says so to the model.
     pub(super) fn interrupted(&self) -> Vec<String> {
-        let results = self.place.journal().into_iter().filter(|event| event.kind == "tool_finished");
+        let results = self
+            .place
+            .journal()
+            .into_iter()
+            .filter(|event| event.kind == "tool_finished");
         results
             .map(|event| event.details)
             .filter(|details| details["how"] == "interrupted")
             .inspect(|details| {
                 assert_eq!(details["result"]["is_error"], true);
-                assert!(details["result"]["content"][0]["text"].as_str().unwrap().starts_with("Interrupted"));
+                assert!(
+                    details["result"]["content"][0]["text"]
+                        .as_str()
+                        .unwrap()
+                        .starts_with("Interrupted")
+                );
             })
             .map(|details| details["call"].as_str().unwrap().to_owned())
             .collect()

@@ -35,7 +35,11 @@ impl Started {
         let mut command = place.command(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let err = BufReader::new(child.stderr.take().unwrap());
-        Started { child, err, read: String::new() }
+        Started {
+            child,
+            err,
+            read: String::new(),
+        }
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -63,7 +67,10 @@ impl Started {
     pub(super) fn end(mut self) -> Said {
         self.err.read_to_string(&mut self.read).unwrap();
         let ended = said(self.child.wait_with_output().unwrap());
-        Said { err: self.read, ..ended }
+        Said {
+            err: self.read,
+            ..ended
+        }
     }
 }
 
