@@ -54,11 +54,14 @@ impl Active {
             chosen.notices.drain(..).for_each(|notice| inner.notice(notice));
         }
         if chosen.settings != start.model {
+            if !chosen.model.identity().simulated {
+                chosen.settings = start.model.clone();
+            }
             inner.notice(format!(
-                "this run was started with {} and goes on with it",
-                words(&start.model)
+                "this run was started with {} and goes on with {}",
+                words(&start.model),
+                words(&chosen.settings)
             ));
-            chosen.settings = start.model.clone();
         }
         let before = if start.fresh_context {
             Vec::new()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use modes::{Answer, Conclusion, DecisionRecord, Layer};
+use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer};
 use serde_json::Value;
 use tools::{Then, ToolResult};
 
@@ -291,7 +291,11 @@ impl RunState {
                     .as_ref()
                     .is_some_and(|answer| !answer.allow && answer.message.is_some())
             });
-            guided || call.result.as_ref().is_some_and(|(result, _)| !result.is_error)
+            guided
+                || call
+                    .result
+                    .as_ref()
+                    .is_some_and(|(result, how)| !result.is_error || (*how == How::Performed && runs_programs(call)))
         });
         self.mistakes = if good { 0 } else { self.mistakes + 1 };
     }
@@ -370,6 +374,13 @@ impl RunState {
             })
             .unwrap_or_default()
     }
+}
+
+/// Whether the call starts a program: one that ran is no mistake, whatever it exited with.
+fn runs_programs(call: &CallState) -> bool {
+    call.decided
+        .as_ref()
+        .is_some_and(|record| record.effects.contains(Effect::ProcessSpawn))
 }
 
 /// The text blocks, joined.

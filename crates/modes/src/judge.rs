@@ -140,9 +140,9 @@ fn answered(
         Some(Answer {
             allow: false, message, ..
         }) => {
-            let said = message
-                .as_ref()
-                .map_or_else(String::new, |message| format!(" They said: {message}"));
+            let said = message.as_ref().map_or_else(String::new, |message| {
+                format!(" They said: {}.", message.trim_end_matches(['.', '!']))
+            });
             return Weighed::Refusal(Layer::Answer, format!("the person said no.{said} Take another way."));
         }
         None => {}
@@ -252,7 +252,7 @@ fn settle(rules: &[Rule], matter: &Matter<'_>) -> Settled {
         Some(rule) if settled.standing == Standing::Allowed => Settled {
             standing: Standing::Asked,
             by: Layer::Rule,
-            rule: Some(format!("{rule}, in case the line means it,")),
+            rule: Some(format!("{rule}, which this line may mean,")),
         },
         _ => settled,
     }

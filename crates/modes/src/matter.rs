@@ -43,10 +43,15 @@ impl Matter<'_> {
             .max()
     }
 
-    /// Whether a restricting rule about commands may mean it without naming it: a line can start
-    /// any command in words that are not its own.
+    /// Whether a restricting rule may mean it without naming it: a line can start any command in words
+    /// that are not its own, and what a rule denies to a path or an effect a program can do as well.
     pub(crate) fn perhaps_meant_by(&self, rule: &Rule) -> bool {
-        self.is_line && rule.speaks_of_commands() && rule.source().verdict != Verdict::Allow
+        self.is_line
+            && match rule.source().verdict {
+                Verdict::Allow => false,
+                Verdict::Deny => true,
+                Verdict::Ask | Verdict::Plan => rule.speaks_of_commands(),
+            }
     }
 }
 

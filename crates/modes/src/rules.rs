@@ -125,6 +125,11 @@ impl Rule {
                 if words.is_empty() {
                     return Err(refused("it is empty".to_owned()));
                 }
+                if words.first().is_some_and(|word| word.contains('(')) {
+                    return Err(refused(
+                        "a bracket is open: write edit(…), read(…), net(…) or effect(…)".to_owned(),
+                    ));
+                }
                 if words.iter().rev().skip(1).any(|word| word.contains('*')) {
                     return Err(refused("a `*` stands only as the last word".to_owned()));
                 }
@@ -258,7 +263,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_an_error_that_names_its_place() {
-        for text in ["", "effect(push)", "write(src)", "edit()", "npm * run", "edit([)"] {
+        for text in [
+            "",
+            "effect(push)",
+            "write(src)",
+            "edit()",
+            "edit(a.py",
+            "foo(",
+            "npm * run",
+            "edit([)",
+        ] {
             let error = rule(text).unwrap_err();
             assert!(error.to_string().starts_with("settings.toml:3: "), "{error}");
         }

@@ -141,11 +141,18 @@ fn last_line(printer: &mut Printer, report: &RunReport) {
             duration(report.duration_ms),
         ),
     );
-    if matches!(report.outcome, modes::Outcome::Waiting | modes::Outcome::Cancelled) && report.orchestration.is_none() {
-        printer.line(
-            Mark::Note,
-            &format!("go on with: stance run --resume {}", report.run_id),
-        );
+    if report.orchestration.is_none() {
+        match report.outcome {
+            modes::Outcome::Waiting => printer.line(
+                Mark::Note,
+                &format!("go on with: stance run --resume {}", report.run_id),
+            ),
+            modes::Outcome::Cancelled => printer.line(
+                Mark::Note,
+                &format!("say how to go on: stance run --resume {} \"…\"", report.run_id),
+            ),
+            _ => {}
+        }
     }
 }
 
@@ -153,11 +160,13 @@ fn last_line(printer: &mut Printer, report: &RunReport) {
 pub(crate) fn how_to_answer(pending: &Pending) -> String {
     let exact = format!("{}@{}", pending.id, short(&pending.digest));
     match pending.kind.as_str() {
-        "permission" | "plan_exit" => format!("inbox approve {exact} --resume   or   inbox deny {exact} --resume"),
+        "permission" | "plan_exit" => {
+            format!("inbox approve {exact} --resume   or   stance inbox deny {exact} --resume")
+        }
         "plan" => {
             let plan = pending.plan_id.as_deref().unwrap_or_default();
             format!(
-                "plan show {plan}   then   plan approve {plan}@{}",
+                "plan show {plan}   then   stance plan approve {plan}@{}",
                 short(&pending.digest)
             )
         }

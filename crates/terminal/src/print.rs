@@ -127,14 +127,24 @@ impl Printer {
         self.write(&shown);
     }
 
-    /// Lines that a room of ours has framed already.
+    /// Lines that a room of ours has framed already. A line too long for the screen goes on behind
+    /// the same frame, so that no framed word ever stands where a line of ours begins.
     pub(crate) fn prepared(&mut self, text: &str) {
         self.end_stream();
-        let shown = printable_block(text);
-        self.write(&shown);
-        if !shown.ends_with('\n') {
-            self.write("\n");
+        let mut shown = String::new();
+        for line in printable_block(text).lines() {
+            let (frame, words) = framing(line);
+            let width = self.width.saturating_sub(frame.chars().map(columns_of).sum());
+            for part in broken(words, width) {
+                shown.push_str(frame);
+                shown.push_str(&part);
+                shown.push('\n');
+            }
         }
+        if shown.is_empty() {
+            shown.push('\n');
+        }
+        self.write(&shown);
     }
 
     /// The next piece of foreign words that arrive bit by bit.
@@ -259,6 +269,16 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
+}
+
+/// The frame a prepared line begins with, its indent where it has no bar, and its words.
+fn framing(line: &str) -> (&str, &str) {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let bar = line
+        .get(indent..)
+        .filter(|rest| rest.starts_with(BAR))
+        .map_or(0, |_| BAR.len());
+    line.split_at_checked(indent + bar).unwrap_or(("", line))
 }
 
 /// A long value by its start, its length and its end.

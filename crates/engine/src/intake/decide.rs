@@ -124,7 +124,7 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
         ProblemKind::Stale,
         format!("plan {} is decided already: its approval is {status}", plan.id),
     );
-    let executing = column::<PlanStatus>(plan, "status")? == PlanStatus::Executing || orchestration_of(plan).is_some();
+    let executing = column::<PlanStatus>(plan, "status")? == PlanStatus::Executing;
     Ok(Some(if verdict.decision == ApprovalMove::Approve && executing {
         problem.hint(format!("`stance plan run {}` goes on with carrying it out.", plan.id))
     } else if status == ApprovalStatus::Approved {

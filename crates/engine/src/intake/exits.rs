@@ -79,6 +79,13 @@ pub(super) async fn decide(inner: &Inner, row: &Row, verdict: Verdict) -> Result
             notices: Vec::new(),
         })
     } else {
-        Ok(Done::Said(vec![format!("Approval {} is decided.", row.id)]))
+        let word = if verdict.decision == ApprovalMove::Approve {
+            "granted"
+        } else {
+            "refused"
+        };
+        Ok(Done::Said(vec![format!(
+            "Leaving plan mode is {word}. Its run has ended; a further message goes on in the thread."
+        )]))
     }
 }

@@ -1,7 +1,7 @@
 //! A message at a door starts a run: the space's mode is read in the same transaction, and the
 //! run's specification is settled there for good.
 
-use modes::{Autonomy, Cause, Effect, Mode, Role, RunRecipe, run_spec};
+use modes::{Autonomy, Cause, Effect, Mode, Role, RunRecipe, RunSpecRefused, run_spec};
 use store::{Query, Row, Table};
 
 use super::{resolved, space};
@@ -84,8 +84,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         walls: inner.walls_standing(),
         rules,
     };
-    let spec =
-        run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))?;
+    let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(not_startable)?;
     if options.check.is_some() && spec.capability().refused().contains(Effect::ProcessSpawn) {
         return Err(Problem::usage(format!(
             "--check runs a command, which a run in {} does not: it goes with Agent mode",
@@ -129,6 +128,16 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         fresh_context: new.fresh_context,
     };
     Ok((start, new.entry))
+}
+
+fn not_startable(refused: RunSpecRefused) -> Problem {
+    let problem = Problem::refused(refused.to_string());
+    match refused {
+        RunSpecRefused::RequiredVerbMissing { .. } => {
+            problem.hint("This version cannot run that mode yet: choose plan or agent, as with `stance mode plan`.")
+        }
+        RunSpecRefused::Rule(_) => problem,
+    }
 }
 
 /// An entering message that belongs to no step.

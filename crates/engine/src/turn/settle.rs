@@ -132,8 +132,12 @@ pub(super) async fn fail(run: &mut Active, family: ErrorFamily, message: String)
     finish(run, Ending::Failed(family), message).await
 }
 
-/// Ends the run because a person stopped it.
+/// Ends the run because a person stopped it. A run that carries out a plan only halts: the plan
+/// goes on with it later.
 pub(crate) async fn cancel(run: &mut Active) -> Result<Flow, Problem> {
+    if run.state.start.orchestration.is_some() {
+        return Ok(Flow::Waits);
+    }
     finish(run, Ending::Cancelled, "Stopped.".to_owned()).await
 }
 

@@ -203,13 +203,13 @@ fn a_secret_found_under_another_name_is_asked_by_that_name() {
 fn a_word_rule_that_restricts_means_every_line_it_may_mean() {
     let deny = [(Scope::Person, Verdict::Deny, "sudo *")];
     assert_snapshot!(decided(agent(&deny), runs("sudo id")), @r#"deny deny_rule: the rule "sudo *" (settings.toml:1) denies to start a program (sudo id)."#);
-    assert_snapshot!(decided(agent(&deny), runs("sh -c 'su''do id'")), @r#"ask rule: it would start a program (sh -c 'su''do id'), which the rule "sudo *" (settings.toml:1), in case the line means it, wants asked"#);
-    assert_snapshot!(decided(agent(&deny), runs("env sudo id")), @r#"ask rule: it would start a program (env sudo id), which the rule "sudo *" (settings.toml:1), in case the line means it, wants asked"#);
+    assert_snapshot!(decided(agent(&deny), runs("sh -c 'su''do id'")), @r#"ask rule: it would start a program (sh -c 'su''do id'), which the rule "sudo *" (settings.toml:1), which this line may mean, wants asked"#);
+    assert_snapshot!(decided(agent(&deny), runs("env sudo id")), @r#"ask rule: it would start a program (env sudo id), which the rule "sudo *" (settings.toml:1), which this line may mean, wants asked"#);
     let both = [
         (Scope::Person, Verdict::Deny, "sudo *"),
         (Scope::Run, Verdict::Allow, "effect(process_spawn)"),
     ];
-    assert_snapshot!(decided(headless(agent(&both)), runs("env sudo id")), @r#"deny no_approver: it would start a program (env sudo id), and nobody can be asked. No --allow lifts that: the rule "sudo *" (settings.toml:1), in case the line means it, wants it asked."#);
+    assert_snapshot!(decided(headless(agent(&both)), runs("env sudo id")), @r#"deny no_approver: it would start a program (env sudo id), and nobody can be asked. No --allow lifts that: the rule "sudo *" (settings.toml:1), which this line may mean, wants it asked."#);
 
     let ask = [(Scope::Person, Verdict::Ask, "npm publish *")];
     assert_snapshot!(decided(headless(agent(&ask)), runs("npm  run build")), @"deny no_approver: it would start a program (npm  run build), and nobody can be asked. A person allows it with --allow 'npm run build'.");

@@ -50,6 +50,19 @@ fn a_line_of_ours_is_marked_and_cannot_act() {
 }
 
 #[test]
+fn a_prepared_line_too_long_for_the_screen_goes_on_behind_its_frame() {
+    let (mut printer, [words, ..]) = on_paper(30);
+    printer.prepared(&format!("Goal\n  │ {} ✓ check passed\n1. a · work", "x".repeat(24)));
+    assert_eq!(
+        words.text(),
+        "Goal\n  │ xxxxxxxxxxxxxxxxxxxxxxxx\n  │ ✓ check passed\n1. a · work\n"
+    );
+    for line in words.text().lines() {
+        assert!(line.chars().count() <= 30, "{line:?}");
+    }
+}
+
+#[test]
 fn colour_only_repeats_the_mark() {
     let (mut printer, [words, ..]) = on_paper(usize::MAX);
     printer.colour = true;

@@ -1,6 +1,9 @@
 //! The main job: a plan that cannot write, approved, then carried out.
 
-use serde_json::json;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
 
 use crate::support::{Place, calls, one_step_plan, plan_at_digest, says, turns};
 
@@ -122,4 +125,51 @@ fn a_step_that_commits_its_own_work_lands_as_that_commit() {
         place.git(&["rev-parse", "HEAD"]).trim()
     );
     assert_eq!(place.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn ctrl_c_pauses_a_plan_and_it_goes_on_where_it_was() {
+    let place = Place::new();
+    let model = place.script(
+        "pause",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", one_step_plan("Greet", "greet", &["HELLO.md"], &["test -f HELLO.md"]))])]},
+            {"match": {"mode": "agent", "step": "greet"}, "turns": [
+                calls(&[("execute_command", json!({"command": "tail -f /dev/null", "timeout_s": 600}))]),
+                calls(&[("write_to_file", json!({"path": "HELLO.md", "content": "hello\n"}))]),
+                calls(&[("submit_output", json!({"evidence": "there"}))]),
+            ]},
+        ]}),
+    );
+    let (_, report) = place.run(&model, &["--mode", "plan", "greet"]);
+    let decision = plan_at_digest(&report);
+    let mut child = place
+        .command(&["plan", "approve", &decision, "--json", "--model", &model])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut words = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(words.by_ref().any(|line| line.unwrap().starts_with("▸ tail -f")));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    drop(words);
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{out}");
+    let paused: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(paused["orchestration"]["status"], "executing", "{paused:#}");
+    assert_eq!(paused["orchestration"]["steps"][0]["status"], "running", "{paused:#}");
+
+    let plan = report["plan"]["id"].as_str().unwrap();
+    let said = place.stance(&["plan", "run", plan, "--json", "--model", &model]);
+    let done = said.report();
+    assert_eq!(
+        (said.code, done["outcome"].as_str()),
+        (0, Some("delivered")),
+        "{done:#}\n{}",
+        said.err
+    );
+    assert_eq!(place.read("HELLO.md"), "hello\n");
+    let again = place.stance(&["plan", "approve", &decision, "--model", &model]);
+    assert!(again.err.contains("plan show"), "{}", again.err);
 }
