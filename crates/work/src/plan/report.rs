@@ -294,7 +294,7 @@ fn write_step(formatter: &mut fmt::Formatter<'_>, step: &StepReport) -> fmt::Res
         write_each(formatter, &step.record.files)?;
     }
     if !step.record.evidence.is_empty() {
-        writeln!(formatter, "    evidence")?;
+        writeln!(formatter, "    in its own words")?;
         write_each(formatter, &step.record.evidence)?;
     }
     Ok(())

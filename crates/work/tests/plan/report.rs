@@ -51,7 +51,7 @@ fn everything_done_and_seen() {
           │ Return early on empty input
         files
           │ src/parser.rs
-        evidence
+        in its own words
           │ test empty ... ok
       check: exit code 0
           │ cargo test
