@@ -30,6 +30,7 @@ impl Engine {
 
     /// Carries out one act of an operator.
     pub async fn carry_out(&self, command: Command) -> Result<Done, Problem> {
+        self.0.refuse_shortened().await?;
         let done = intake::carry_out(&self.0, command).await?;
         self.0.remember_head().await?;
         Ok(done)

@@ -177,7 +177,8 @@ pub(crate) enum Fact {
     StepLanded {
         orchestration: String,
         step: String,
-        commit: String,
+        commit: Option<String>,
+        left: Vec<String>,
     },
     PlanCheckRan {
         orchestration: String,
@@ -190,6 +191,7 @@ pub(crate) enum Fact {
         completed: bool,
         summary: String,
         head: Option<String>,
+        after: Option<String>,
     },
 }
 
@@ -298,6 +300,10 @@ pub(crate) struct OrchestrationStart {
     pub who: String,
     pub approval: String,
     pub base: Option<String>,
+    /// The branch that was checked out.
+    pub branch: Option<String>,
+    /// What was uncommitted then, where it matters for the landing.
+    pub dirty: Vec<String>,
 }
 
 impl Fact {

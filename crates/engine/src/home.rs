@@ -74,7 +74,8 @@ impl WorkspaceHome {
         fs::read_to_string(self.head_file()).ok()?.parse().ok()
     }
 
-    fn head_file(&self) -> PathBuf {
+    /// Where the end of the journal is kept.
+    pub(crate) fn head_file(&self) -> PathBuf {
         self.key.with_extension("head")
     }
 

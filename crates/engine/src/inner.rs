@@ -92,6 +92,26 @@ impl Inner {
         self.journal.show(FeedItem::Notice(text.into()));
     }
 
+    /// Refuses to go on with a journal that is shorter than it was: events were removed.
+    pub(crate) async fn refuse_shortened(&self) -> Result<(), Problem> {
+        let now = self.journal.store().head().await?;
+        match self.home.remembered_head() {
+            Some(kept) if kept.number > now.number => Err(Problem::new(
+                ProblemKind::Store,
+                format!(
+                    "the journal of this workspace ends at event {}, but it had {}: events were removed",
+                    now.number, kept.number
+                ),
+            )
+            .hint("`stance audit verify` shows what is left.")
+            .hint(format!(
+                "to begin a new journal all the same, remove {}.",
+                self.home.head_file().display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Keeps the end of the journal outside of it.
     pub(crate) async fn remember_head(&self) -> Result<(), Problem> {
         self.home.remember_head(&self.journal.store().head().await?)

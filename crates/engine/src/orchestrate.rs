@@ -2,6 +2,7 @@
 //! fact, and after a crash the next call goes on from the facts.
 
 mod finish;
+mod landing;
 mod step;
 
 use std::collections::BTreeMap;
@@ -94,7 +95,7 @@ async fn driven(inner: &Arc<Inner>, start: &OrchestrationStart, stop: Cancellati
         return Ok(Flow::Ended);
     }
     loop {
-        finish::land(inner, start).await?;
+        landing::land(inner, start).await?;
         let steps = steps(inner, id).await?;
         let states: BTreeMap<StepKey, StepState> = steps
             .iter()

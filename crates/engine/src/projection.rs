@@ -363,17 +363,22 @@ async fn orchestrations(writer: &mut Writer, event: &Event, fact: &Fact) -> Resu
             orchestration,
             step,
             commit,
+            left,
         } => {
             let mut row = needed(writer, Table::Step, &format!("{orchestration}:{step}")).await?;
             set(&mut row.body, "commit", json!(commit));
+            set(&mut row.body, "left", json!(left));
+            set(&mut row.body, "landed", json!(true));
             Ok(writer.put(Table::Step, &row).await?)
         }
         Fact::OrchestrationEnded {
             orchestration,
             completed,
+            after,
             ..
         } => {
             let mut row = needed(writer, Table::Orchestration, orchestration).await?;
+            set(&mut row.body, "after", json!(after));
             row.set("status", if *completed { "completed" } else { "failed" });
             Ok(writer.put(Table::Orchestration, &row).await?)
         }

@@ -146,14 +146,20 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
     }
     report.summary = orchestrate::summary(inner, id).await?.unwrap_or_default();
     if report.summary.is_empty() {
-        report.summary = orchestrate::report(inner, &start, &steps, None).await?.to_string();
+        report.summary = orchestrate::report(inner, &start, &steps, None, None)
+            .await?
+            .to_string();
     }
-    report.checks = orchestrate::checks_so_far(inner, id)
-        .await?
-        .into_iter()
+    let mut outcomes = orchestrate::checks_so_far(inner, id).await?;
+    report.checks = start
+        .definition
+        .checks
+        .iter()
+        .filter_map(|command| outcomes.remove_entry(command))
         .map(|(command, exit)| CheckRun { command, exit })
         .collect();
-    report.files_changed = orchestrate::all_changed(inner, &start, &steps)
+    let after = row.body.get("after").and_then(serde_json::Value::as_str);
+    report.files_changed = orchestrate::all_changed(inner, &start, &steps, after)
         .await?
         .into_iter()
         .collect();

@@ -43,12 +43,8 @@ pub(crate) async fn changed(inner: &Inner, before: &str, after: &str) -> Result<
     if before == after {
         return Ok(Vec::new());
     }
-    let tree = |tree: &str| Snapshot {
-        base: None,
-        tree: tree.to_owned(),
-        changed: Vec::new(),
-    };
-    let paths = repo::changed_between(git, checkout, &inner.home.objects(), &tree(before), &tree(after)).await?;
+    let (before, after) = (Snapshot::of_tree(before), Snapshot::of_tree(after));
+    let paths = repo::changed_between(git, checkout, &inner.home.objects(), &before, &after).await?;
     let mut names: Vec<String> = paths.iter().map(|changed| changed.path.display().to_string()).collect();
     names.sort();
     Ok(names)
@@ -86,6 +82,32 @@ pub(crate) async fn observe_end(run: &mut Active) -> Result<(), Problem> {
         files,
     }])
     .await
+}
+
+/// Where a plan begins: what its landing must leave alone.
+#[derive(Debug, Default)]
+pub(crate) struct Ground {
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+    /// What a person has uncommitted, where the landing is going to commit.
+    pub dirty: Vec<String>,
+}
+
+/// The ground of a plan that is about to begin.
+pub(crate) async fn ground(inner: &Inner, commits: bool) -> Result<Ground, Problem> {
+    let Some((git, checkout)) = inner.repository() else {
+        return Ok(Ground::default());
+    };
+    let branch = repo::head(git, checkout).await?.branch;
+    let dirty = if commits { snapshot(inner).await? } else { None };
+    let dirty = dirty.map_or_else(Vec::new, |snapshot| {
+        snapshot
+            .changed
+            .iter()
+            .map(|changed| changed.path.display().to_string())
+            .collect()
+    });
+    Ok(Ground { branch, dirty })
 }
 
 /// "starts from main 3f2a1c + 2 changed files", for people.

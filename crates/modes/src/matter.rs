@@ -1,12 +1,10 @@
 //! The things about a call that must each be settled: one for each effect and each target that
 //! causes it, so that a yes to one path is no yes to another. Decides nothing.
 
-use globset::GlobBuilder;
-
 use crate::call::{ProposedCall, Target};
 use crate::decision::Layer;
 use crate::effect::Effect;
-use crate::paths::{WriteClass, secret_shaped};
+use crate::paths::{WriteClass, names, secret_shaped};
 use crate::rules::{Rule, Subject, Verdict, literal};
 use crate::spec::{Role, RunSpec};
 
@@ -184,9 +182,8 @@ fn of_read<'a>(spec: &RunSpec, path: &'a str) -> Matter<'a> {
 fn of_write<'a>(spec: &RunSpec, path: &'a str, class: WriteClass) -> Matter<'a> {
     let allowed_by = format!("edit({})", literal(path));
     let plain = of_path(spec, format!("write {path}"), path, Subject::Edit(path), allowed_by);
-    if plain.planned {
-        plain
-    } else if matches!(spec.recipe().role, Role::Step { files: Some(_), .. }) {
+    let bounded = matches!(spec.recipe().role, Role::Step { files: Some(_), .. });
+    if bounded && !plain.planned {
         let what = format!("write {path}, which the approved step does not name");
         Matter {
             what,
@@ -194,7 +191,7 @@ fn of_write<'a>(spec: &RunSpec, path: &'a str, class: WriteClass) -> Matter<'a> 
             default_by: Layer::Step,
             ..plain
         }
-    } else if class == WriteClass::Configures {
+    } else if class == WriteClass::Configures && !step_spells_out(spec, path) {
         let what = format!("write {path}, which configures agents, editors, git or CI");
         Matter {
             what,
@@ -221,18 +218,13 @@ fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, a
 
 /// Whether the run carries out an approved step that names the path.
 fn step_names(spec: &RunSpec, path: &str) -> bool {
-    let Role::Step { files: Some(files), .. } = &spec.recipe().role else {
-        return false;
-    };
-    files.iter().any(|glob| {
-        let folder = glob.trim_end_matches('/');
-        let literal = folder == path || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        literal
-            || GlobBuilder::new(glob)
-                .literal_separator(true)
-                .build()
-                .is_ok_and(|glob| glob.compile_matcher().is_match(path))
-    })
+    matches!(&spec.recipe().role, Role::Step { files: Some(files), .. } if names(files, path))
+}
+
+/// Whether a step names the very path: a pattern that happens to match a file which configures
+/// agents, editors, git or CI was not written for it.
+fn step_spells_out(spec: &RunSpec, path: &str) -> bool {
+    matches!(&spec.recipe().role, Role::Step { files: Some(files), .. } if files.iter().any(|file| file == path))
 }
 
 /// The words of a line that is nothing but words: no quoting, expansion, redirection, assignment

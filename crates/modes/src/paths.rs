@@ -1,6 +1,8 @@
 //! What a path is, by its name alone: ordinary, secret-shaped, a file that configures agents,
 //! editors, git or CI, or one that is never touched. Lists as data; opens nothing.
 
+use globset::GlobBuilder;
+
 /// The class of a path beneath the worktree, for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WriteClass {
@@ -265,6 +267,20 @@ pub fn secret_shaped(path: &str) -> bool {
     any_component(path, SECRET_NAMES)
 }
 
+/// Whether a step's list of files names a path: as itself, as a folder above it, or by a pattern.
+/// Paths are relative to the worktree.
+pub fn names(files: &[String], path: &str) -> bool {
+    files.iter().any(|glob| {
+        let folder = glob.trim_end_matches('/');
+        let literal = folder == path || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        literal
+            || GlobBuilder::new(glob)
+                .literal_separator(true)
+                .build()
+                .is_ok_and(|glob| glob.compile_matcher().is_match(path))
+    })
+}
+
 /// Whether a path beneath a home (relative to it) lies in one of the listed places.
 pub fn beneath_any(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| {
@@ -353,6 +369,17 @@ mod tests {
             assert_eq!(write_class(name), WriteClass::Configures, "{name}");
         }
         assert_eq!(write_class("src/agents.rs"), WriteClass::Ordinary);
+    }
+
+    #[test]
+    fn a_list_of_files_names_files_folders_and_patterns() {
+        let files = ["src/a.rs", "docs", "tests/*.rs"].map(str::to_owned);
+        for named in ["src/a.rs", "docs/x/y.md", "docs", "tests/b.rs"] {
+            assert!(names(&files, named), "{named}");
+        }
+        for other in ["src/b.rs", "src/a.rs2", "docsx", "tests/x/b.rs", "a.rs"] {
+            assert!(!names(&files, other), "{other}");
+        }
     }
 
     #[test]

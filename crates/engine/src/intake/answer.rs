@@ -244,7 +244,12 @@ async fn newest_run(inner: &Inner, id: &str) -> Result<Row, Problem> {
     let rows = store.find(&query.newest_first()).await?;
     rows.into_iter()
         .find(|row| row.text("parent").is_none())
-        .ok_or_else(|| Problem::usage(format!("nothing has run in {id} yet")))
+        .ok_or_else(|| {
+            Problem::usage(match id {
+                "last" => "nothing has run in this workspace yet".to_owned(),
+                id => format!("nothing has run in {id} yet"),
+            })
+        })
 }
 
 /// Ends a run that nobody drives.

@@ -6,7 +6,7 @@ use store::{Query, Row, Table};
 use work::approval::{ApprovalMove, ApprovalStatus};
 use work::digest::Digest;
 use work::orchestration::OrchestrationDefinition;
-use work::plan::{ApprovalOptions, PlanMove, PlanStatus, Selection, compile, revision_digest, select};
+use work::plan::{ApprovalOptions, Landing, PlanMove, PlanStatus, Selection, compile, revision_digest, select};
 
 use super::{approval_moved, voided_exits};
 use crate::clock;
@@ -16,6 +16,7 @@ use crate::inner::Inner;
 use crate::journal::Change;
 use crate::problem::{Problem, ProblemKind};
 use crate::projection::{body, column, word};
+use crate::worktree::{self, Ground};
 
 /// A person's decision with everything it names.
 pub(super) struct Verdict {
@@ -159,6 +160,7 @@ async fn approve(
     refuse_moved_base(inner, plan, revision).await?;
     let definition = compiled(plan, revision, &verdict.options, &verdict.selection)?;
     let save_only = verdict.options.save_only;
+    let ground = worktree::ground(inner, definition.options.landing == Landing::Commits).await?;
     let mut change = undecided(inner, plan, approval, &verdict).await?;
     let options = Some((verdict.options.clone(), verdict.selection.clone()));
     decided(inner, &mut change, approval, &verdict, options).await?;
@@ -173,7 +175,7 @@ async fn approve(
         ]));
     }
     let notices = definition.notices().into_iter().map(str::to_owned).collect();
-    let orchestration = create(inner, &mut change, revision, approval, definition).await?;
+    let orchestration = create(inner, &mut change, revision, approval, definition, ground).await?;
     change.commit().await?;
     Ok(Done::Orchestration { orchestration, notices })
 }
@@ -196,6 +198,7 @@ async fn create(
     revision: &Submission,
     approval: &Row,
     definition: OrchestrationDefinition,
+    ground: Ground,
 ) -> Result<String, Problem> {
     let who = &inner.config.operator;
     change
@@ -239,6 +242,8 @@ async fn create(
             who: inner.config.operator.clone(),
             approval: approval.id.clone(),
             base: revision.content.base.commit.clone(),
+            branch: ground.branch,
+            dirty: ground.dirty,
         })))
         .await?;
     change
@@ -296,14 +301,27 @@ async fn refuse_moved_base(inner: &Inner, plan: &Row, revision: &Submission) -> 
     if now == revision.content.base.commit {
         return Ok(());
     }
-    Err(Problem::new(
+    let problem = Problem::new(
         ProblemKind::Stale,
         format!("plan {} starts from a commit that is not checked out any more", plan.id),
-    )
-    .hint(format!(
-        "`stance plan show {}` re-bases it and shows the new digest.",
-        plan.id
-    )))
+    );
+    Err(if column::<PlanStatus>(plan, "status")?.is_open() {
+        problem.hint(format!(
+            "`stance plan show {}` re-bases it and shows the new digest.",
+            plan.id
+        ))
+    } else {
+        let commit = revision.content.base.commit.as_deref().unwrap_or("no commit");
+        problem
+            .hint(format!(
+                "it was approved for {commit}: check that out, then `stance plan run {}`.",
+                plan.id
+            ))
+            .hint(format!(
+                "or have it planned anew: `stance run --resume {} \"plan it again\"`.",
+                revision.thread
+            ))
+    })
 }
 
 /// Goes on with the orchestration of a plan, or starts the one that was saved only.
@@ -331,11 +349,12 @@ pub(super) async fn run_plan(inner: &Inner, id: &str) -> Result<Done, Problem> {
         .map_err(|error| Problem::new(ProblemKind::Store, format!("approval {}: {error}", approval.id)))?;
     let definition = compiled(&row, &revision, &options, &selection)?;
     let notices = definition.notices().into_iter().map(str::to_owned).collect();
+    let ground = worktree::ground(inner, definition.options.landing == Landing::Commits).await?;
     let mut change = inner.journal.lasting_change("").await?;
     if let Some(orchestration) = change.get(Table::Plan, id).await?.as_ref().and_then(orchestration_of) {
         return Ok(Done::Orchestration { orchestration, notices });
     }
-    let orchestration = create(inner, &mut change, &revision, &approval, definition).await?;
+    let orchestration = create(inner, &mut change, &revision, &approval, definition, ground).await?;
     change.commit().await?;
     Ok(Done::Orchestration { orchestration, notices })
 }

@@ -91,6 +91,11 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
             spec.label()
         )));
     }
+    if options.expect_changes && inner.repository().is_none() {
+        return Err(Problem::usage(
+            "--expect-changes needs a git repository: changes are observed with git",
+        ));
+    }
     let chosen = inner.config.models.choose(mode)?;
     let attended = options.attendance == crate::config::Attendance::Person;
     let limits = &inner.config.limits;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use modes::{Ending as RunEnding, Mode, conclude, run_spec};
 use store::Table;
 use work::pipeline::{Ending, Outcome, StepState};
-use work::plan::{AfterPlan, CheckOutcome, Landing, PlanMove, Report, StepKey, StepRecord, StepStatus, Verdict};
+use work::plan::{AfterPlan, CheckOutcome, PlanMove, Report, StepKey, StepRecord, StepStatus, Verdict};
 
+use super::landing;
 use super::step::{self, StepRow};
 use crate::checks;
 use crate::fact::{Fact, OrchestrationStart};
@@ -23,55 +24,6 @@ pub(super) fn run_done() -> Fact {
     }
 }
 
-/// Commits what done steps changed, in their order, each once. Only where commits are the landing.
-pub(super) async fn land(inner: &Inner, start: &OrchestrationStart) -> Result<(), Problem> {
-    if start.definition.options.landing != Landing::Commits {
-        return Ok(());
-    }
-    let Some((git, checkout)) = inner.repository() else {
-        return Err(
-            Problem::refused("the landing `commits` needs a git repository").hint("approve with --landing checkout.")
-        );
-    };
-    let steps = super::steps(inner, &start.orchestration).await?;
-    for node in &start.definition.steps {
-        let Some(step) = steps.get(&node.key) else { continue };
-        if step.state != StepState::Done || step.files.is_empty() || step.commit.is_some() {
-            continue;
-        }
-        let author = match inner.committer().await? {
-            Some(author) => author,
-            None => repo::Identity::new(&start.who, format!("{}@localhost", start.who))?,
-        };
-        let head = repo::head(git, checkout).await?.id;
-        let commit = repo::StepCommit {
-            plan: start.plan.clone(),
-            step: node.key.to_string(),
-            message: node.title.clone(),
-            paths: step.files.iter().map(Into::into).collect(),
-            author,
-            since: start.base.clone(),
-            expected_head: head.clone(),
-        };
-        let landed = match (repo::commit_step(git, checkout, &commit).await, head) {
-            (Ok(committed), _) => committed.id,
-            // The step committed its own work, as it was permitted to: it stands where HEAD is.
-            (Err(repo::RepoError::NothingToCommit), Some(head)) => head,
-            (Err(error), _) => return Err(error.into()),
-        };
-        let mut change = inner.journal.change("").await?;
-        change
-            .record(&Fact::StepLanded {
-                orchestration: start.orchestration.clone(),
-                step: node.key.to_string(),
-                commit: landed,
-            })
-            .await?;
-        change.commit().await?;
-    }
-    Ok(())
-}
-
 /// Runs the plan's checks and ends the orchestration.
 pub(super) async fn finish(
     inner: &Inner,
@@ -82,8 +34,10 @@ pub(super) async fn finish(
     if outcome.ending == Ending::Completed {
         run_checks(inner, start).await?;
     }
-    let report = report(inner, start, steps, Some(outcome)).await?;
-    let completed = matches!(report.verdict(), Verdict::Done | Verdict::Unverified);
+    let after = worktree::snapshot(inner).await?.map(|snapshot| snapshot.tree);
+    let report = report(inner, start, steps, Some(outcome), after.as_deref()).await?;
+    let completed =
+        matches!(report.verdict(), Verdict::Done | Verdict::Unverified) && landing::all_landed(start, steps);
     let head = match inner.repository() {
         Some((git, checkout)) => repo::head(git, checkout).await?.id,
         None => None,
@@ -98,8 +52,9 @@ pub(super) async fn finish(
         .record(&Fact::OrchestrationEnded {
             orchestration: start.orchestration.clone(),
             completed,
-            summary: report.to_string(),
+            summary: format!("{report}{}", landing::left(start, steps)),
             head,
+            after,
         })
         .await?;
     let moved = if completed { PlanMove::Complete } else { PlanMove::Fail };
@@ -189,6 +144,7 @@ pub(crate) async fn report(
     start: &OrchestrationStart,
     steps: &BTreeMap<StepKey, StepRow>,
     outcome: Option<&Outcome>,
+    after: Option<&str>,
 ) -> Result<Report, Problem> {
     let mut records = BTreeMap::new();
     for (key, step) in steps {
@@ -214,7 +170,7 @@ pub(crate) async fn report(
             },
         );
     }
-    let changed = all_changed(inner, start, steps).await?;
+    let changed = all_changed(inner, start, steps, after).await?;
     let outcomes = checks_so_far(inner, &start.orchestration)
         .await?
         .into_iter()
@@ -231,15 +187,19 @@ pub(crate) async fn report(
     Ok(Report::assemble(&start.definition, &records, &changed, &outcomes))
 }
 
-/// Every file that differs between the beginning of the first step and now.
+/// Every file that differs between the beginning of the first step and `after`, the end of the whole,
+/// or the end of the last step while the whole has none.
 pub(crate) async fn all_changed(
     inner: &Inner,
     start: &OrchestrationStart,
     steps: &BTreeMap<StepKey, StepRow>,
+    after: Option<&str>,
 ) -> Result<BTreeSet<String>, Problem> {
     let in_order = || start.definition.steps.iter().filter_map(|node| steps.get(&node.key));
     let first = in_order().find_map(|step| step.before.clone());
-    let last = in_order().rev().find_map(|step| step.after.clone());
+    let last = after
+        .map(str::to_owned)
+        .or_else(|| in_order().rev().find_map(|step| step.after.clone()));
     match (first, last) {
         (Some(first), Some(last)) => Ok(worktree::changed(inner, &first, &last).await?.into_iter().collect()),
         _ => Ok(in_order().flat_map(|step| step.files.clone()).collect()),

@@ -38,6 +38,12 @@ pub(crate) struct StepRow {
     pub evidence: Option<String>,
     pub output: Option<Value>,
     pub commit: Option<String>,
+    /// Whether its work has landed, whole or in part.
+    #[serde(default)]
+    pub landed: bool,
+    /// Files it changed that were not committed.
+    #[serde(default)]
+    pub left: Vec<String>,
 }
 
 impl Default for StepRow {
@@ -51,6 +57,8 @@ impl Default for StepRow {
             evidence: None,
             output: None,
             commit: None,
+            landed: false,
+            left: Vec::new(),
         }
     }
 }

@@ -145,7 +145,13 @@ pub(crate) async fn cancel(run: &mut Active) -> Result<Flow, Problem> {
 pub(crate) async fn end(run: &mut Active, ending: Ending) -> Result<Flow, Problem> {
     worktree::observe_end(run).await?;
     let ending = match ending {
-        Ending::Delivered | Ending::Denied => checks::after_stop(run, ending).await?,
+        Ending::Delivered | Ending::Denied => {
+            let ending = checks::after_stop(run, ending).await?;
+            if !run.state.checks.is_empty() {
+                worktree::observe_end(run).await?;
+            }
+            ending
+        }
         other => other,
     };
     let summary = summary(run, ending);
@@ -188,7 +194,7 @@ fn summary(run: &Active, ending: Ending) -> String {
         Ending::Exited => "Left the mode, as granted.".to_owned(),
         Ending::CheckUnmet => match run.state.checks.last() {
             Some(check) if check.exit != Some(0) => format!("The check failed: {}", check.command),
-            _ => "No file changed.".to_owned(),
+            _ => "No file changed that git would see.".to_owned(),
         },
         Ending::Denied => "Nothing was delivered: a call was denied because nobody could be asked.".to_owned(),
         Ending::OverBudget => "The budget is spent.".to_owned(),

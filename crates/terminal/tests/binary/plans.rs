@@ -173,3 +173,120 @@ fn ctrl_c_pauses_a_plan_and_it_goes_on_where_it_was() {
     let again = place.stance(&["plan", "approve", &decision, "--model", &model]);
     assert!(again.err.contains("plan show"), "{}", again.err);
 }
+
+#[test]
+fn a_step_commits_its_own_work_and_nothing_of_the_persons() {
+    let place = Place::new();
+    place.write("README.md", "# Sample\nconst in words\na line the person is writing\n");
+    let mut plan = one_step_plan("Greet", "greet", &["HELLO.md", "README.md"], &[]);
+    plan["nodes"][0]["description"] = json!("Greet, and say so in the README.");
+    let model = place.script(
+        "own",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", plan)])]},
+            {"match": {"mode": "agent", "step": "greet"}, "turns": [
+                calls(&[("execute_command", json!({"command": "echo hello > HELLO.md; echo more >> README.md; echo x > beside.txt"}))]),
+                calls(&[("submit_output", json!({"evidence": "there"}))]),
+            ]},
+        ]}),
+    );
+    let (_, report) = place.run(&model, &["--mode", "plan", "greet"]);
+    let said = place.stance(&[
+        "plan",
+        "approve",
+        &plan_at_digest(&report),
+        "--json",
+        "--landing",
+        "commits",
+        "--model",
+        &model,
+    ]);
+    let done = said.report();
+    assert_eq!(
+        (said.code, done["outcome"].as_str()),
+        (0, Some("delivered")),
+        "{done:#}\n{}",
+        said.err
+    );
+    assert_eq!(
+        place.git(&["show", "--format=", "--name-only", "HEAD"]).trim(),
+        "HELLO.md"
+    );
+    assert_eq!(place.git(&["status", "--porcelain"]), " M README.md\n?? beside.txt\n");
+    let summary = done["summary"].as_str().unwrap();
+    assert!(
+        summary.contains("left uncommitted by greet") && summary.contains("README.md, beside.txt"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn nothing_is_committed_on_a_branch_nobody_approved() {
+    let place = Place::new();
+    let model = place.script(
+        "elsewhere",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", one_step_plan("Greet", "greet", &["HELLO.md"], &[]))])]},
+            {"match": {"mode": "agent", "step": "greet"}, "turns": [
+                calls(&[("write_to_file", json!({"path": "HELLO.md", "content": "hello\n"}))]),
+                calls(&[("write_to_file", json!({"path": "asked.md", "content": "asked\n"}))]),
+                calls(&[("submit_output", json!({"evidence": "there"}))]),
+            ]},
+        ]}),
+    );
+    let (_, report) = place.run(&model, &["--mode", "plan", "greet"]);
+    let waits = place.stance(&[
+        "plan",
+        "approve",
+        &plan_at_digest(&report),
+        "--json",
+        "--landing",
+        "commits",
+        "--approvals",
+        "wait",
+        "--model",
+        &model,
+    ]);
+    assert_eq!(waits.code, 7, "{}", waits.err);
+    let pending = &waits.report()["pending"][0];
+    let permission = format!(
+        "{}@{}",
+        pending["id"].as_str().unwrap(),
+        pending["digest"].as_str().unwrap()
+    );
+    place.git(&["checkout", "-q", "-b", "side"]);
+    let said = place.stance(&["inbox", "approve", &permission, "--resume", "--json", "--model", &model]);
+    assert_ne!(said.code, 0, "{}", said.out);
+    assert_eq!(place.git(&["log", "--format=%s"]).trim(), "start");
+    assert_eq!(place.read("HELLO.md"), "hello\n");
+    assert!(
+        said.out.contains("left uncommitted by greet") || said.err.contains("left uncommitted by greet"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+}
+
+#[test]
+fn a_journal_that_lost_its_end_is_not_extended() {
+    let place = Place::new();
+    let model = place.script("short", &turns(&[says("one"), says("two")]));
+    assert_eq!(place.run(&model, &["one"]).0, 0);
+    let workspaces = place.stance_home().join("workspaces");
+    let database = std::fs::read_dir(workspaces)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("journal.db"))
+        .find(|file| file.exists())
+        .unwrap();
+    std::fs::remove_file(&database).unwrap();
+    for beside in ["journal.db-wal", "journal.db-shm"] {
+        let _ = std::fs::remove_file(database.with_file_name(beside));
+    }
+    let said = place.stance(&["run", "--model", &model, "two"]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(
+        said.err.contains("events were removed") && said.err.contains("hint:"),
+        "{}",
+        said.err
+    );
+}
