@@ -63,6 +63,8 @@ const NO_ATTRIBUTES: &str = "* !text !eol !crlf !ident !filter !working-tree-enc
 
 /// Bytes of one git process's output that are kept for parsing.
 const OUTPUT: usize = 64 * 1024 * 1024;
+/// How long one process may take.
+const LONGEST: Duration = Duration::from_mins(2);
 
 /// Git of the system, ready to run inside the walls.
 #[derive(Debug, Clone)]
@@ -200,7 +202,7 @@ impl Git {
         spawn.environment.extend(operation.environment);
         spawn.stdin = operation.stdin;
         spawn.limits = Limits {
-            wall_time: Duration::from_mins(2),
+            wall_time: LONGEST,
             output_bytes: operation.output,
             keep: Keep::Head,
         };
@@ -209,6 +211,28 @@ impl Git {
             return Err(RepoError::TimedOut);
         }
         Ok(finished)
+    }
+
+    /// What a line of ours for bash prints in the worktree, which it only reads.
+    pub(crate) async fn shell(&self, checkout: &Checkout, line: &str, stdin: Vec<u8>) -> Result<Vec<u8>, RepoError> {
+        let scratch = self.scratch()?;
+        let mut places = Places::new(&checkout.worktree, scratch.path());
+        places.sealed.push(checkout.worktree.clone());
+        let mut spawn = Spawn::new(Program::Shell(line.to_owned()), &checkout.worktree);
+        spawn.environment = base();
+        spawn.stdin = stdin;
+        spawn.limits = Limits {
+            wall_time: LONGEST,
+            output_bytes: OUTPUT,
+            keep: Keep::Head,
+        };
+        let finished = sandbox::spawn(&self.walls, Containment::read_only(), &places, spawn)?
+            .wait()
+            .await?;
+        if finished.timed_out {
+            return Err(RepoError::TimedOut);
+        }
+        Ok(finished.stdout.bytes)
     }
 
     /// The keys, in lower case but for a middle part, and values of a configuration file. Includes

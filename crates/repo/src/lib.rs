@@ -20,6 +20,7 @@ mod read;
 mod revision;
 mod settings;
 mod snapshot;
+mod unreadable;
 mod write;
 
 pub use checkout::Checkout;

@@ -1,5 +1,6 @@
 //! The files that differ from an index, and putting them into it.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,16 @@ impl Listing {
             .into_iter()
             .filter(|(_, names): &(Vec<OsString>, Vec<u8>)| !names.is_empty())
             .collect()
+    }
+
+    /// Forgets these files.
+    pub(crate) fn leave_out(&mut self, names: &BTreeSet<Vec<u8>>) {
+        self.files.retain(|name| !names.contains(name));
+    }
+
+    /// The name of each file.
+    pub(crate) fn names(&self) -> &[Vec<u8>] {
+        &self.files
     }
 
     /// The names of the files, each ended by NUL.

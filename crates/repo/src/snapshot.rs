@@ -2,16 +2,21 @@
 //! object folder of ours. The user's `.git`, references and index are not touched. Files are taken
 //! byte by byte: no filter, no line-end conversion.
 
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sandbox::private_folder;
+use sandbox::{Finished, private_folder};
 
 use crate::git::{Operation, Writes};
 use crate::listing::{LIST, Listing};
-use crate::revision::head;
+use crate::revision::{head, is_id};
+use crate::unreadable::unreadable;
 use crate::{Checkout, Git, RepoError};
+
+/// The file of a store that names the tree of its newest snapshot.
+const NEWEST: &str = "newest";
 
 /// A worktree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +27,21 @@ pub struct Snapshot {
     pub tree: String,
     /// What differs from the base.
     pub changed: Vec<ChangedPath>,
+    /// Files that could not be read, by path. The tree holds what was known of them before: their
+    /// entry in the snapshot before this one, else in the base, else nothing.
+    pub unreadable: Vec<PathBuf>,
+}
+
+impl Snapshot {
+    /// The snapshot of which only the tree is known: enough to compare it with another.
+    pub fn of_tree(tree: impl Into<String>) -> Self {
+        Self {
+            base: None,
+            tree: tree.into(),
+            changed: Vec::new(),
+            unreadable: Vec::new(),
+        }
+    }
 }
 
 /// How a path differs.
@@ -64,16 +84,36 @@ pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Sn
     let refresh = operation(checkout, &store, refresh.to_vec(), Vec::new());
     git.attempt_in(&git.scratch()?, refresh).await?;
 
-    let list = LIST.map(OsString::from).to_vec();
-    let listed = run(git, checkout, &store, list, Vec::new()).await?;
-    for (arguments, names) in Listing::new(&checkout.worktree, &listed).steps() {
-        run(git, checkout, &store, arguments, names).await?;
+    let list = operation(checkout, &store, LIST.map(OsString::from).to_vec(), Vec::new());
+    let listed = git.run(list).await?;
+    // Git says aloud which folders it could not enter; it lists nothing of what is in them.
+    let complete = listed.stderr.bytes.is_empty();
+    let mut listing = Listing::new(&checkout.worktree, &whole(listed)?);
+    let mut done = put_in(git, checkout, &store, &listing).await;
+    let mut left_out = BTreeSet::new();
+    if done.is_err() || !complete {
+        // One file that cannot be read makes git refuse them all.
+        let known = former(git, checkout, &store).await;
+        let asked = listing.names().iter().chain(known.keys()).cloned().collect();
+        left_out = unreadable(git, checkout, asked).await?;
+        if !left_out.is_empty() {
+            listing.leave_out(&left_out);
+            done = put_in(git, checkout, &store, &listing).await;
+            restore(git, checkout, &store, &known, &left_out).await?;
+        }
     }
+    done?;
     let tree = run(git, checkout, &store, vec!["write-tree".into()], Vec::new()).await?;
     let tree = String::from_utf8_lossy(&tree).trim().to_owned();
     let earlier = base.as_deref().unwrap_or(checkout.settings.empty_tree());
     let changed = compare(git, checkout, &store, earlier, &tree).await?;
-    Ok(Snapshot { base, tree, changed })
+    keep_name(&store, &tree)?;
+    Ok(Snapshot {
+        base,
+        tree,
+        changed,
+        unreadable: left_out.iter().map(|name| OsStr::from_bytes(name).into()).collect(),
+    })
 }
 
 /// What differs between two snapshots of the same store, by path.
@@ -85,6 +125,54 @@ pub async fn changed_between(
     later: &Snapshot,
 ) -> Result<Vec<ChangedPath>, RepoError> {
     compare(git, checkout, &prepare(store)?, &earlier.tree, &later.tree).await
+}
+
+async fn put_in(git: &Git, checkout: &Checkout, store: &Path, listing: &Listing) -> Result<(), RepoError> {
+    for (arguments, names) in listing.steps() {
+        run(git, checkout, store, arguments, names).await?;
+    }
+    Ok(())
+}
+
+/// The entries of the snapshot before: by name, `MODE TYPE ID`. None where it is not known any more.
+async fn former(git: &Git, checkout: &Checkout, store: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let tree = std::fs::read_to_string(store.join(NEWEST)).unwrap_or_default();
+    if !is_id(&tree) {
+        return BTreeMap::new();
+    }
+    let list = ["ls-tree", "-r", "-z", &tree].map(OsString::from).to_vec();
+    let listed = run(git, checkout, store, list, Vec::new()).await.unwrap_or_default();
+    let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
+        let tab = entry.iter().position(|byte| *byte == b'\t')?;
+        let (facts, name) = entry.split_at_checked(tab)?;
+        Some((name.get(1..)?.to_owned(), facts.to_owned()))
+    });
+    entries.collect()
+}
+
+/// Gives unreadable files the entries they had.
+async fn restore(
+    git: &Git,
+    checkout: &Checkout,
+    store: &Path,
+    known: &BTreeMap<Vec<u8>, Vec<u8>>,
+    unreadable: &BTreeSet<Vec<u8>>,
+) -> Result<(), RepoError> {
+    let mut lines = Vec::new();
+    for name in unreadable {
+        if let Some(facts) = known.get(name) {
+            lines.extend([facts.as_slice(), b"\t", name, b"\0"].concat());
+        }
+    }
+    let restore = ["update-index", "-z", "--index-info"].map(OsString::from).to_vec();
+    run(git, checkout, store, restore, lines).await?;
+    Ok(())
+}
+
+/// Keeps which tree came last.
+fn keep_name(store: &Path, tree: &str) -> Result<(), RepoError> {
+    let path = store.join(NEWEST);
+    std::fs::write(&path, tree).map_err(|source| RepoError::File { path, source })
 }
 
 fn prepare(store: &Path) -> Result<PathBuf, RepoError> {
@@ -108,7 +196,11 @@ async fn run(
     arguments: Vec<OsString>,
     stdin: Vec<u8>,
 ) -> Result<Vec<u8>, RepoError> {
-    let finished = git.run(operation(checkout, store, arguments, stdin)).await?;
+    whole(git.run(operation(checkout, store, arguments, stdin)).await?)
+}
+
+/// What a process printed, all of it.
+fn whole(finished: Finished) -> Result<Vec<u8>, RepoError> {
     if finished.stdout.dropped > 0 {
         return Err(RepoError::Git {
             doing: "list so many files",
@@ -155,7 +247,7 @@ fn parse(raw: &[u8]) -> Vec<ChangedPath> {
             _ => Change::Modified,
         };
         changed.push(ChangedPath {
-            path: std::ffi::OsStr::from_bytes(path).into(),
+            path: OsStr::from_bytes(path).into(),
             change,
             content: (change != Change::Deleted).then(|| content.to_owned()),
         });

@@ -147,6 +147,23 @@ fn no_allow_is_promised_that_would_not_help() {
 }
 
 #[test]
+fn a_line_may_do_what_any_deny_rule_forbids() {
+    for rule in ["edit(src/**)", "read(.env*)", "effect(git_push)", "net(example.org)"] {
+        let deny = [(Scope::Person, Verdict::Deny, rule)];
+        let decided = decided(agent(&deny), runs("cat .env"));
+        assert!(
+            decided.starts_with("ask rule: it would start a program (cat .env)"),
+            "{rule}: {decided}"
+        );
+    }
+    let allow = [
+        (Scope::Person, Verdict::Allow, "edit(src/**)"),
+        (Scope::Person, Verdict::Ask, "edit(lib/**)"),
+    ];
+    assert_snapshot!(decided(agent(&allow), runs("cat .env")), @"allow built_in");
+}
+
+#[test]
 fn a_yes_to_one_is_no_yes_to_another() {
     let allow = [(Scope::Run, Verdict::Allow, "read(.env)")];
     let both = || {
@@ -322,6 +339,13 @@ fn a_step_names_files_folders_and_globs() {
         assert_eq!(
             decided(other),
             format!("ask step: it would write {other}, which the approved step does not name")
+        );
+    }
+    // A pattern or folder was not written for a file that configures agents, editors, git or CI.
+    for configures in ["src/AGENTS.md", "src/.vscode/tasks.json", "CLAUDE.md"] {
+        assert_eq!(
+            decided(configures),
+            format!("ask built_in: it would write {configures}, which configures agents, editors, git or CI")
         );
     }
 }

@@ -16,4 +16,5 @@ mod layouts;
 mod outside;
 mod reading;
 mod snapshots;
+mod unreadable;
 mod writing;

@@ -1,0 +1,236 @@
+//! Walking a folder by descriptors, without following symbolic links and however long its paths
+//! are. A folder that is ours and closed is opened for the look and closed again. Knows names, file
+//! types and modes, never contents; what a find means is for `survey`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, accessat, chmod, fchmod, fstat, openat, statat};
+use rustix::io::Errno;
+
+use crate::SandboxError;
+
+/// More entries than this cannot be looked through.
+const MOST: usize = 4_000_000;
+/// Each folder above the one that is looked at holds a descriptor.
+pub(crate) const DEEPEST: usize = 300;
+
+/// Device and inode: a repository that only moved with the folder above it is not a new one.
+pub(crate) type Identity = (u64, u64);
+
+/// Something that is not an ordinary file or folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Find {
+    /// An entry named `.git`, of any type.
+    Git(Identity),
+    /// A folder that git would take for a repository by what lies in it. The spot is its `HEAD`.
+    Bare(Identity),
+    /// A socket, a FIFO or a device.
+    Special,
+    /// A folder deeper than `DEEPEST`; nothing in it was looked at.
+    TooDeep,
+    /// A folder that cannot be read, and why.
+    Closed(Errno),
+}
+
+/// Where a find lies.
+pub(crate) struct Spot<'a> {
+    /// The folder it lies in.
+    pub(crate) folder: &'a Folder,
+    /// Its name there.
+    pub(crate) name: &'a OsStr,
+    /// Its path, for words; longer than the kernel takes, perhaps.
+    pub(crate) path: PathBuf,
+}
+
+/// An open folder. One that was opened up for the look gets its mode back when it is dropped.
+pub(crate) struct Folder {
+    pub(crate) descriptor: OwnedFd,
+    mode_before: Option<Mode>,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(mode) = self.mode_before {
+            // It worked in the other direction; a folder that stays open loses nothing.
+            drop(fchmod(&self.descriptor, mode));
+        }
+    }
+}
+
+impl Folder {
+    /// Opens the folder `name` in `above`. With `open_up` one that is ours and closed to us is
+    /// opened up first.
+    pub(crate) fn open(above: impl AsFd, name: &Path, open_up: bool) -> Result<Self, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(above.as_fd(), name, flags, Mode::empty()) {
+            Ok(descriptor) => {
+                // Readable and yet not to be passed through: `r--`.
+                let passable = accessat(&descriptor, ".", Access::EXEC_OK, AtFlags::EACCESS).is_ok();
+                if passable || !open_up {
+                    return Ok(Self {
+                        descriptor,
+                        mode_before: None,
+                    });
+                }
+            }
+            Err(Errno::ACCESS) if open_up => (),
+            Err(error) => return Err(error),
+        }
+        let held = openat(
+            above,
+            name,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let mode = open_up_for_owner(&held)?;
+        let opened = openat(&held, ".", flags, Mode::empty());
+        match opened {
+            Ok(descriptor) => Ok(Self {
+                descriptor,
+                mode_before: Some(mode),
+            }),
+            Err(error) => {
+                drop(chmod(by_descriptor(&held), mode));
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs `change` with this folder writable for its owner.
+    pub(crate) fn while_writable<T>(&self, change: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+        let mode = Mode::from_raw_mode(fstat(&self.descriptor)?.st_mode);
+        let opened = !mode.contains(Mode::RWXU) && fchmod(&self.descriptor, mode | Mode::RWXU).is_ok();
+        let changed = change();
+        if opened {
+            drop(fchmod(&self.descriptor, mode));
+        }
+        changed
+    }
+}
+
+/// Gives the owner every right; only the owner may. Returns the mode before.
+pub(crate) fn open_up_for_owner(held: &OwnedFd) -> Result<Mode, Errno> {
+    let mode = Mode::from_raw_mode(fstat(held)?.st_mode);
+    // A descriptor that only names a file cannot be handed to `fchmod`.
+    chmod(by_descriptor(held), mode | Mode::RWXU).map_err(|_| Errno::ACCESS)?;
+    Ok(mode)
+}
+
+fn by_descriptor(held: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", held.as_raw_fd())
+}
+
+/// A folder still to be looked at.
+struct Pending {
+    above: Rc<Folder>,
+    name: OsString,
+    path: PathBuf,
+    depth: usize,
+    in_git: bool,
+}
+
+/// Tells every find to `found`, a folder before what lies in it. The inside of a `.git` is looked
+/// through for special files only. What `found` fails with ends the walk.
+pub(crate) fn walk(
+    root: &Path,
+    open_up: bool,
+    mut found: impl FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>,
+) -> Result<(), SandboxError> {
+    let unreadable = |error: Errno| SandboxError::Unseen {
+        path: root.to_owned(),
+        why: error.to_string(),
+    };
+    let top = Folder::open(CWD, root, open_up).map_err(unreadable)?;
+    let mut seen = 0_usize;
+    let mut pending = Vec::new();
+    let mut look = |folder: Folder, path: &Path, depth: usize, in_git: bool, pending: &mut Vec<Pending>| {
+        let folder = Rc::new(folder);
+        let entries = entries(&folder).map_err(|error| SandboxError::Unseen {
+            path: path.to_owned(),
+            why: error.to_string(),
+        })?;
+        seen += entries.len();
+        if seen > MOST {
+            return Err(SandboxError::Unseen {
+                path: root.to_owned(),
+                why: format!("more than {MOST} entries"),
+            });
+        }
+        if !in_git && is_bare(&entries) {
+            let spot = Spot {
+                folder: &folder,
+                name: OsStr::new("HEAD"),
+                path: path.to_owned(),
+            };
+            let identity = fstat(&folder.descriptor).map_err(unreadable)?;
+            found(Find::Bare((identity.st_dev, identity.st_ino)), &spot)?;
+        }
+        for (name, kind) in entries {
+            let spot = Spot {
+                folder: &folder,
+                name: &name,
+                path: path.join(&name),
+            };
+            let is_git = !in_git && name == ".git";
+            if is_git && let Ok(facts) = statat(&folder.descriptor, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                found(Find::Git((facts.st_dev, facts.st_ino)), &spot)?;
+            }
+            match kind {
+                FileType::Directory if depth >= DEEPEST => found(Find::TooDeep, &spot)?,
+                FileType::Directory => pending.push(Pending {
+                    above: Rc::clone(&folder),
+                    path: spot.path,
+                    name,
+                    depth: depth + 1,
+                    in_git: in_git || is_git,
+                }),
+                FileType::RegularFile | FileType::Symlink => (),
+                _ => found(Find::Special, &spot)?,
+            }
+        }
+        Ok(())
+    };
+    look(top, root, 0, false, &mut pending)?;
+    while let Some(next) = pending.pop() {
+        match Folder::open(&next.above.descriptor, Path::new(&next.name), open_up) {
+            Ok(folder) => look(folder, &next.path, next.depth, next.in_git, &mut pending)?,
+            // It is gone, or no folder any more.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => (),
+            Err(error) => {
+                let _ = error;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn entries(folder: &Folder) -> Result<Vec<(OsString, FileType)>, Errno> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(&folder.descriptor)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => match statat(&folder.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(facts) => FileType::from_raw_mode(facts.st_mode),
+                Err(Errno::NOENT) => continue,
+                Err(error) => return Err(error),
+            },
+            kind => kind,
+        };
+        entries.push((name.to_owned(), kind));
+    }
+    Ok(entries)
+}
+
+/// As git decides it: a `HEAD`, and the objects and references here or in another folder.
+fn is_bare(entries: &[(OsString, FileType)]) -> bool {
+    let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
+    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+}
