@@ -1,7 +1,7 @@
 //! Wishes about a plan: comments on it or its steps, and sending it back to the model with them.
 
 use store::{Query, Row, Table};
-use work::plan::{Comment, PlanMove, PlanStatus, StepKey, revision_digest};
+use work::plan::{Comment, Place, PlanMove, PlanStatus, StepKey, revision_digest};
 
 use super::decide::{Verdict, decided, newest_revision, plan_moved, undecided};
 use super::message;
@@ -121,6 +121,10 @@ pub(super) async fn comment(
         text,
         author: inner.config.operator.clone(),
     };
+    if comment.place(&revision.content.content) == Place::QuoteGone {
+        return Err(Problem::usage("the quoted words do not stand there in the plan")
+            .hint(format!("quote them as `stance plan show {id}` shows them, or leave --quote out.")));
+    }
     let mut change = inner.journal.change("").await?;
     let number = revision.content.revision;
     change

@@ -290,3 +290,44 @@ fn a_journal_that_lost_its_end_is_not_extended() {
         said.err
     );
 }
+
+#[test]
+fn a_comment_quotes_what_stands_there() {
+    let place = Place::new();
+    let model = place.script(
+        "quote",
+        &turns(&[calls(&[(
+            "submit_plan",
+            one_step_plan("Greet", "greet", &["HELLO.md"], &[]),
+        )])]),
+    );
+    let (_, report) = place.run(&model, &["--mode", "plan", "greet"]);
+    let plan = report["plan"]["id"].as_str().unwrap();
+    let wrong = place.stance(&[
+        "plan",
+        "comment",
+        plan,
+        "why?",
+        "--step",
+        "greet",
+        "--quote",
+        "not there",
+    ]);
+    assert_eq!(wrong.code, 2, "{}", wrong.out);
+    assert!(
+        wrong.err.contains("do not stand there") && wrong.err.contains("hint:"),
+        "{}",
+        wrong.err
+    );
+    let right = place.stance(&[
+        "plan",
+        "comment",
+        plan,
+        "why?",
+        "--step",
+        "greet",
+        "--quote",
+        "As the goal says.",
+    ]);
+    assert_eq!(right.code, 0, "{}", right.err);
+}
