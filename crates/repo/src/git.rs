@@ -63,8 +63,6 @@ const NO_ATTRIBUTES: &str = "* !text !eol !crlf !ident !filter !working-tree-enc
 
 /// Bytes of one git process's output that are kept for parsing.
 const OUTPUT: usize = 64 * 1024 * 1024;
-/// How long one process may take.
-const LONGEST: Duration = Duration::from_mins(2);
 
 /// Git of the system, ready to run inside the walls.
 #[derive(Debug, Clone)]
@@ -201,16 +199,8 @@ impl Git {
         spawn.environment = environment;
         spawn.environment.extend(operation.environment);
         spawn.stdin = operation.stdin;
-        spawn.limits = Limits {
-            wall_time: LONGEST,
-            output_bytes: operation.output,
-            keep: Keep::Head,
-        };
-        let finished = sandbox::spawn(&self.walls, containment, &places, spawn)?.wait().await?;
-        if finished.timed_out {
-            return Err(RepoError::TimedOut);
-        }
-        Ok(finished)
+        spawn.limits = limits(operation.output);
+        in_time(sandbox::spawn(&self.walls, containment, &places, spawn)?.wait().await?)
     }
 
     /// What a line of ours for bash prints in the worktree, which it only reads.
@@ -221,18 +211,9 @@ impl Git {
         let mut spawn = Spawn::new(Program::Shell(line.to_owned()), &checkout.worktree);
         spawn.environment = base();
         spawn.stdin = stdin;
-        spawn.limits = Limits {
-            wall_time: LONGEST,
-            output_bytes: OUTPUT,
-            keep: Keep::Head,
-        };
-        let finished = sandbox::spawn(&self.walls, Containment::read_only(), &places, spawn)?
-            .wait()
-            .await?;
-        if finished.timed_out {
-            return Err(RepoError::TimedOut);
-        }
-        Ok(finished.stdout.bytes)
+        spawn.limits = limits(OUTPUT);
+        let running = sandbox::spawn(&self.walls, Containment::read_only(), &places, spawn)?;
+        Ok(in_time(running.wait().await?)?.stdout.bytes)
     }
 
     /// The keys, in lower case but for a middle part, and values of a configuration file. Includes
@@ -272,6 +253,22 @@ impl Git {
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect())
     }
+}
+
+/// How long a process may take, and how much of its output is kept.
+fn limits(output_bytes: usize) -> Limits {
+    Limits {
+        wall_time: Duration::from_mins(2),
+        output_bytes,
+        keep: Keep::Head,
+    }
+}
+
+fn in_time(finished: Finished) -> Result<Finished, RepoError> {
+    if finished.timed_out {
+        return Err(RepoError::TimedOut);
+    }
+    Ok(finished)
 }
 
 fn facade(name: &str) -> PathBuf {

@@ -11,12 +11,9 @@ use sandbox::{Finished, private_folder};
 
 use crate::git::{Operation, Writes};
 use crate::listing::{LIST, Listing};
-use crate::revision::{head, is_id};
+use crate::revision::head;
 use crate::unreadable::unreadable;
 use crate::{Checkout, Git, RepoError};
-
-/// The file of a store that names the tree of its newest snapshot.
-const NEWEST: &str = "newest";
 
 /// A worktree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +68,17 @@ pub struct ChangedPath {
 pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Snapshot, RepoError> {
     let store = prepare(store)?;
     let base = head(git, checkout).await?.id;
+    let followed = store.join("index").exists();
+    // The index still holds the snapshot before this one.
+    let former = if followed {
+        written(git, checkout, &store).await.ok()
+    } else {
+        None
+    };
     let mut start: Vec<OsString> = vec!["read-tree".into()];
     match &base {
         // Over an index of ours this keeps what is known of files that did not change.
-        Some(id) if store.join("index").exists() => start.extend(["--reset".into(), id.into()]),
+        Some(id) if followed => start.extend(["--reset".into(), id.into()]),
         Some(id) => start.push(id.into()),
         None => start.push("--empty".into()),
     }
@@ -93,7 +97,7 @@ pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Sn
     let mut left_out = BTreeSet::new();
     if done.is_err() || !complete {
         // One file that cannot be read makes git refuse them all.
-        let known = former(git, checkout, &store).await;
+        let known = entries(git, checkout, &store, former.as_deref()).await;
         let asked = listing.names().iter().chain(known.keys()).cloned().collect();
         left_out = unreadable(git, checkout, asked).await?;
         if !left_out.is_empty() {
@@ -103,11 +107,9 @@ pub async fn snapshot(git: &Git, checkout: &Checkout, store: &Path) -> Result<Sn
         }
     }
     done?;
-    let tree = run(git, checkout, &store, vec!["write-tree".into()], Vec::new()).await?;
-    let tree = String::from_utf8_lossy(&tree).trim().to_owned();
+    let tree = written(git, checkout, &store).await?;
     let earlier = base.as_deref().unwrap_or(checkout.settings.empty_tree());
     let changed = compare(git, checkout, &store, earlier, &tree).await?;
-    keep_name(&store, &tree)?;
     Ok(Snapshot {
         base,
         tree,
@@ -134,13 +136,18 @@ async fn put_in(git: &Git, checkout: &Checkout, store: &Path, listing: &Listing)
     Ok(())
 }
 
-/// The entries of the snapshot before: by name, `MODE TYPE ID`. None where it is not known any more.
-async fn former(git: &Git, checkout: &Checkout, store: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let tree = std::fs::read_to_string(store.join(NEWEST)).unwrap_or_default();
-    if !is_id(&tree) {
+/// Writes our index as a tree.
+async fn written(git: &Git, checkout: &Checkout, store: &Path) -> Result<String, RepoError> {
+    let tree = run(git, checkout, store, vec!["write-tree".into()], Vec::new()).await?;
+    Ok(String::from_utf8_lossy(&tree).trim().to_owned())
+}
+
+/// The entries of a tree of ours: by name, `MODE TYPE ID`. None where it is not there any more.
+async fn entries(git: &Git, checkout: &Checkout, store: &Path, tree: Option<&str>) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let Some(tree) = tree else {
         return BTreeMap::new();
-    }
-    let list = ["ls-tree", "-r", "-z", &tree].map(OsString::from).to_vec();
+    };
+    let list = ["ls-tree", "-r", "-z", tree].map(OsString::from).to_vec();
     let listed = run(git, checkout, store, list, Vec::new()).await.unwrap_or_default();
     let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
@@ -167,12 +174,6 @@ async fn restore(
     let restore = ["update-index", "-z", "--index-info"].map(OsString::from).to_vec();
     run(git, checkout, store, restore, lines).await?;
     Ok(())
-}
-
-/// Keeps which tree came last.
-fn keep_name(store: &Path, tree: &str) -> Result<(), RepoError> {
-    let path = store.join(NEWEST);
-    std::fs::write(&path, tree).map_err(|source| RepoError::File { path, source })
 }
 
 fn prepare(store: &Path) -> Result<PathBuf, RepoError> {

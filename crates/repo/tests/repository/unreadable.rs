@@ -34,7 +34,7 @@ struct Forbidden(PathBuf, Permissions);
 impl Forbidden {
     fn new(path: PathBuf) -> Self {
         let before = fs::metadata(&path).unwrap().permissions();
-        fs::set_permissions(&path, Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
         Self(path, before)
     }
 }
