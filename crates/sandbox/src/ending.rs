@@ -104,7 +104,7 @@ impl Tree {
         let ready = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&DYING));
         match ready {
             Ok(1..) => Ok(()),
-            Ok(_) => Err(SandboxError::WallsFailed("killed processes do not die".into())),
+            Ok(_) => Err(SandboxError::Undying),
             Err(error) => Err(SandboxError::System {
                 doing: "waiting for the last process inside",
                 source: error.into(),

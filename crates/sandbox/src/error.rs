@@ -1,6 +1,6 @@
 //! Why a process was not started, or could not be followed to its end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything this room can fail with. A program that ran and failed is no error: see `Finished`.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,26 @@ pub enum SandboxError {
     /// The walls stood but did not hold when tried from inside; the program was not started.
     #[error("boundary not proven: {0}")]
     BoundaryNotProven(String),
+    /// A folder of a writable worktree could not be looked through for repositories and sockets.
+    #[error(
+        "{} cannot be looked through ({why}): move it out of the checkout, or make it readable for you", path.display()
+    )]
+    Unseen {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// After a process, something it may have planted still lies in the worktree. Nothing writable is
+    /// started there again before that is settled.
+    #[error("a planted .git could not be moved away: {}; remove it before git is used there", what.join("; "))]
+    Planted {
+        /// Each path, with the reason.
+        what: Vec<String>,
+    },
+    /// Processes were killed and are still there.
+    #[error("killed processes do not die")]
+    Undying,
     /// Talking to the process failed.
     #[error("{doing}: {source}")]
     System {
@@ -52,6 +72,13 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
+    pub(crate) fn unseen(path: &Path, why: impl std::fmt::Display) -> Self {
+        Self::Unseen {
+            path: path.to_owned(),
+            why: why.to_string(),
+        }
+    }
+
     pub(crate) fn system(doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::System { doing, source }
     }

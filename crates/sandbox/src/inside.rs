@@ -15,8 +15,6 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use modes::{Containment, Posture};
-
 pub(crate) use tries::{Attempt, Ground, attempts};
 
 /// The argument that asks for the walls; nobody types it.
@@ -35,7 +33,7 @@ const REFUSAL: i32 = 125;
 const NOT_STARTED: i32 = 127;
 
 /// What the helper is told about the view it stands in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     /// Paths that may be written.
     pub(crate) writable: Vec<PathBuf>,
@@ -43,20 +41,9 @@ pub(crate) struct Order {
     pub(crate) sealed: Vec<PathBuf>,
     /// Paths that must show nothing.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Whether sockets between the run's own processes may be made. Without, only socket pairs.
-    pub(crate) sockets: bool,
 }
 
 impl Order {
-    pub(crate) fn new(containment: Containment) -> Self {
-        Self {
-            writable: Vec::new(),
-            sealed: Vec::new(),
-            hidden: Vec::new(),
-            sockets: containment.worktree() == Posture::Writable,
-        }
-    }
-
     pub(crate) fn into_arguments(self) -> Vec<OsString> {
         let mut arguments = vec![ENTER.into()];
         let lists = [
@@ -67,28 +54,16 @@ impl Order {
         for (flag, paths) in lists {
             arguments.extend(paths.into_iter().flat_map(|path| [flag.into(), path.into()]));
         }
-        if self.sockets {
-            arguments.push("--sockets".into());
-        }
         arguments.push("--".into());
         arguments
     }
 
     /// Takes its arguments off the front, leaving the program's.
     fn parse(arguments: &mut impl Iterator<Item = OsString>) -> Result<Self, String> {
-        let mut order = Self {
-            writable: Vec::new(),
-            sealed: Vec::new(),
-            hidden: Vec::new(),
-            sockets: false,
-        };
+        let mut order = Self::default();
         while let Some(flag) = arguments.next() {
             let list = match flag.to_str() {
                 Some("--") => return Ok(order),
-                Some("--sockets") => {
-                    order.sockets = true;
-                    continue;
-                }
                 Some("--write") => &mut order.writable,
                 Some("--seal") => &mut order.sealed,
                 Some("--hide") => &mut order.hidden,
@@ -140,7 +115,7 @@ fn prove(arguments: &mut impl Iterator<Item = OsString>) -> Result<(), String> {
     descriptors::leave_no_core()?;
     boundary::mounts_hold(&order)?;
     rights::restrict(&order)?;
-    denied::install(order.sockets)?;
+    denied::install()?;
     boundary::calls_are_denied(&order)
 }
 
@@ -161,7 +136,6 @@ mod tests {
             writable: vec!["/tmp".into(), "/a b".into()],
             sealed: vec!["--".into()],
             hidden: vec!["/home/x".into()],
-            sockets: true,
         };
         let mut arguments = order.clone().into_arguments();
         arguments.push("ls".into());
@@ -180,11 +154,10 @@ mod tests {
         #[test]
         fn any_order_survives_and_the_programs_arguments_are_left_whole(
             lists in array::uniform3(vec("[ -~]{1,12}", 0..4)),
-            sockets: bool,
             program in vec("[ -~]{0,8}", 0..4),
         ) {
             let [writable, sealed, hidden] = lists.map(|list| list.into_iter().map(PathBuf::from).collect());
-            let order = Order { writable, sealed, hidden, sockets };
+            let order = Order { writable, sealed, hidden };
             let passed = order.clone().into_arguments().into_iter().skip(1);
             let mut passed = passed.chain(program.iter().map(OsString::from));
             prop_assert_eq!(Order::parse(&mut passed), Ok(order));

@@ -52,6 +52,11 @@ pub struct Places {
     pub hidden: Vec<PathBuf>,
     /// Further things shown, for our own git processes.
     pub mounts: Vec<Mount>,
+    /// Where the repositories of a writable worktree are kept in mind while a process runs. One file
+    /// for all processes of a worktree, out of their reach; without being set it is in the scratch folder.
+    pub record: PathBuf,
+    /// The person's home folder: no process writes a worktree that is it or holds it.
+    pub home: Option<PathBuf>,
     /// Small files made for this process, read-only. Two processes at a time with generated files
     /// must not share a scratch folder.
     pub files: Vec<Generated>,
@@ -60,9 +65,12 @@ pub struct Places {
 impl Places {
     /// A worktree and a scratch folder, nothing sealed, hidden or mounted.
     pub fn new(worktree: impl Into<PathBuf>, scratch: impl Into<PathBuf>) -> Self {
+        let scratch = scratch.into();
         Self {
             worktree: worktree.into(),
-            scratch: scratch.into(),
+            record: scratch.join("repositories.json"),
+            scratch,
+            home: None,
             sealed: Vec::new(),
             hidden: Vec::new(),
             mounts: Vec::new(),
@@ -98,8 +106,9 @@ impl Places {
                 why: why.to_owned(),
             })
         };
-        let all = [&self.worktree, &self.scratch]
+        let all = [&self.worktree, &self.scratch, &self.record]
             .into_iter()
+            .chain(&self.home)
             .chain(&self.sealed)
             .chain(&self.hidden)
             .chain(self.files.iter().map(|file| &file.target))
@@ -123,6 +132,17 @@ impl Places {
                 .any(|kernel| self.worktree.starts_with(kernel))
         {
             return refuse(&self.worktree, "a folder of the system cannot be a worktree");
+        }
+        let home = self.home.as_ref().and_then(|home| home.canonicalize().ok());
+        if self.worktree_is_written(containment) && home.is_some_and(|home| home.starts_with(&self.worktree)) {
+            return refuse(
+                &self.worktree,
+                "this is your home folder or holds it: a command could change what starts when you log in. \
+                 Work in a folder inside of it, or in a mode that only reads",
+            );
+        }
+        if self.record.starts_with(&self.worktree) {
+            return refuse(&self.record, "the record of repositories lies in the worktree");
         }
         if self.scratch.starts_with(&self.worktree) {
             return refuse(&self.scratch, "the scratch folder lies in the worktree");

@@ -1,5 +1,6 @@
 //! Following a process to its end: output, time, death. Knows nothing of how the walls are made.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use modes::Containment;
@@ -12,7 +13,7 @@ use crate::captured::Capture;
 use crate::ending::{Ended, Enders, Tree};
 use crate::inside::{GO, PROVEN, REFUSED};
 use crate::scratch::private_folder;
-use crate::{Captured, Limits, Places, SandboxError, Spawn, Violation, Walls, start, survey, view};
+use crate::{Captured, Limits, Places, SandboxError, Spawn, Violation, Walls, record, start, survey, view};
 
 /// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
 const WAITING_CHUNKS: usize = 64;
@@ -73,6 +74,21 @@ impl Running {
         self.killer.send_replace(true);
     }
 
+    /// Waits for the end, and kills when `stop` comes first: the end is then what was left to see.
+    pub async fn wait_unless(self, stop: impl Future<Output = ()>) -> Result<Finished, SandboxError> {
+        let killer = self.killer.clone();
+        let ended = self.wait();
+        tokio::pin!(ended);
+        tokio::select! {
+            biased;
+            () = stop => {
+                killer.send_replace(true);
+                ended.await
+            }
+            finished = &mut ended => finished,
+        }
+    }
+
     /// Waits for the end. Cancelling this future kills the process.
     pub async fn wait(mut self) -> Result<Finished, SandboxError> {
         self.output = None;
@@ -101,22 +117,28 @@ pub(crate) fn run(
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let stdin = spawn.stdin.clone();
-        let (child, survey, places) = blocking(move || {
+        let writes = places.worktree_is_written(containment);
+        let (child, before, recovered, places) = blocking(move || {
             make_private(&places)?;
-            let survey = survey::survey(&places.worktree)?;
+            let recovered = if writes { record::recover(&places)? } else { Vec::new() };
+            let survey = survey::survey(&places.worktree, writes)?;
             let arguments = view::build(&walls, containment, &places, &spawn, &survey)?;
-            let child = start::start(&walls.bwrap, arguments, variables)?;
-            Ok((child, survey, places))
+            let before: BTreeSet<_> = survey.git.into_values().collect();
+            if writes {
+                record::keep(&places.record, &before)?;
+            }
+            let child =
+                start::start(&walls.bwrap, arguments, variables).inspect_err(|_| record::drop_unused(&places))?;
+            Ok((child, before, recovered, places))
         })
         .await?;
-        let mut finished = follow(child, stdin, limits, chunks, kill_asked).await?;
-        if places.worktree_is_written(containment) {
-            finished.violations = blocking(move || {
-                let quarantine = places.scratch.join("quarantine");
-                survey::neutralise(&places.worktree, &survey.git, &quarantine)
-            })
-            .await?;
+        let followed = follow(child, stdin, limits, chunks, kill_asked).await;
+        if !writes || matches!(followed, Err(SandboxError::Undying)) {
+            return followed;
         }
+        let planted = blocking(move || record::settle(&places, &before)).await?;
+        let mut finished = followed?;
+        finished.violations = recovered.into_iter().chain(planted).collect();
         Ok(finished)
     });
     Running {

@@ -1,23 +1,33 @@
-//! Walking a worktree before and after a process: special files of the host that must be masked,
-//! and `.git` entries a process made. Knows names and file types, never contents.
+//! Looking through a worktree before and after a process: special files of the host that must be
+//! masked, and repositories a process made. Knows names and file types, never contents.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, renameat, statat};
+use rustix::io::Errno;
 use serde::Serialize;
 
 use crate::SandboxError;
+use crate::walk::{Find, Folder, Identity, Spot, open_up_for_owner, walk};
 
-/// More entries than this and the walls are not put up: something could stay unmasked.
-const LIMIT: usize = 4_000_000;
+/// The kernel takes no longer path, so nothing can be mounted on one.
+const LONGEST_PATH: usize = 4095;
+/// What is added to the name of a thing that could not leave its file system.
+const MADE_BY_A_RUN: &str = "made-by-a-run";
+/// What makes git believe a folder that is a repository without a `.git`.
+const BELIEVED: [&str; 4] = ["HEAD", "config", "config.worktree", "commondir"];
 
 /// Something a process of a run did that the walls could not forbid, found and undone afterwards.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Violation {
-    /// A `.git` that was not there before; moved out of the worktree.
+    /// A `.git` that was not there before, moved out of the worktree; or a folder git would take for
+    /// a repository, whose `HEAD` and settings were moved out. A folder nested too deeply to be looked
+    /// through is moved as a whole.
     GitCreated {
         /// Where it was made.
         path: PathBuf,
@@ -26,87 +36,145 @@ pub enum Violation {
     },
 }
 
-/// Device and inode: a `.git` that only moved with the folder above it is not a new one.
-pub(crate) type Identity = (u64, u64);
-
 /// What a walk found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
     /// Sockets, FIFOs and devices.
     pub(crate) special: Vec<PathBuf>,
-    /// Every entry named `.git`, of any type, with its identity.
+    /// Every `.git`, of any type, and every folder that git takes for a repository, with its identity.
     pub(crate) git: BTreeMap<PathBuf, Identity>,
 }
 
-/// Walks a folder without following symbolic links and without entering a `.git`'s inside for
-/// further `.git` entries; special files in there are found all the same.
-pub(crate) fn survey(root: &Path) -> Result<Survey, SandboxError> {
-    let mut found = Survey::default();
-    let mut folders = vec![(root.to_owned(), false)];
-    let mut seen = 0_usize;
-    while let Some((folder, in_git)) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else {
-            // Not readable for us, hence not for a process with our identity.
-            continue;
-        };
-        for entry in entries.flatten() {
-            seen += 1;
-            if seen > LIMIT {
-                return Err(SandboxError::Place {
-                    path: root.to_owned(),
-                    why: format!("more than {LIMIT} entries: too many to look through"),
-                });
+/// Looks through a worktree before a process starts. In a `writable` one a folder that is ours and
+/// closed is opened for the look, and one that cannot be looked through is an error; in another no
+/// process can open what is closed.
+pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError> {
+    let mut survey = Survey::default();
+    walk(root, writable, |find, spot| {
+        let path = &spot.path;
+        match find {
+            Find::Closed(Errno::ACCESS) | Find::TooDeep if !writable => return Ok(()),
+            Find::Closed(why) => return Err(SandboxError::unseen(path, why)),
+            Find::TooDeep => return Err(SandboxError::unseen(path, "it lies too deep")),
+            _ if path.as_os_str().len() > LONGEST_PATH && !writable => return Ok(()),
+            _ if path.as_os_str().len() > LONGEST_PATH => {
+                return Err(SandboxError::unseen(path, "its path is too long"));
             }
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            let is_git = !in_git && entry.file_name() == ".git";
-            if is_git && let Ok(metadata) = entry.metadata() {
-                found.git.insert(entry.path(), (metadata.dev(), metadata.ino()));
-            }
-            if kind.is_dir() {
-                folders.push((entry.path(), in_git || is_git));
-            } else if !kind.is_file() && !kind.is_symlink() {
-                found.special.push(entry.path());
+            Find::Special => survey.special.push(path.clone()),
+            Find::Git(identity) | Find::Bare(identity) => {
+                survey.git.insert(path.clone(), identity);
             }
         }
-    }
-    Ok(found)
+        Ok(())
+    })?;
+    Ok(survey)
 }
 
-/// Moves every `.git` whose identity is not in `before` out of the worktree, into `quarantine`, or
-/// beside itself under another name where that is another file system.
+/// Moves every repository whose identity is not in `before` out of the worktree, into `quarantine`,
+/// or beside itself under another name where that is another file system. Goes on to the end; what
+/// could not be moved or looked through is the error.
 pub(crate) fn neutralise(
     root: &Path,
-    before: &BTreeMap<PathBuf, Identity>,
+    before: &BTreeSet<Identity>,
     quarantine: &Path,
 ) -> Result<Vec<Violation>, SandboxError> {
-    let known: BTreeSet<Identity> = before.values().copied().collect();
     let mut violations = Vec::new();
-    for (path, identity) in survey(root)?.git {
-        if known.contains(&identity) {
-            continue;
+    let mut failures = Vec::new();
+    let walked = walk(root, true, |find, spot| {
+        let moved = match find {
+            Find::Special => return Ok(()),
+            Find::Git(identity) | Find::Bare(identity) if before.contains(&identity) => return Ok(()),
+            Find::Git(_) | Find::TooDeep => quarantined(quarantine, |to| move_away(spot, spot.name, to)),
+            Find::Bare(_) => quarantined(quarantine, |to| disbelieved(spot, to)),
+            Find::Closed(why) => Err(why),
+        };
+        match moved {
+            Ok(moved_to) => violations.push(Violation::GitCreated {
+                path: spot.path.clone(),
+                moved_to,
+            }),
+            Err(why) => failures.push(format!("{} ({why})", spot.path.display())),
         }
-        fs::create_dir_all(quarantine).map_err(SandboxError::system("making the quarantine"))?;
-        let mut moved_to = unused(quarantine, "git");
-        if fs::rename(&path, &moved_to).is_err() {
-            moved_to = unused(path.parent().unwrap_or(root), "git-made-by-a-run");
-            fs::rename(&path, &moved_to).map_err(SandboxError::system("moving a planted .git away"))?;
-        }
-        violations.push(Violation::GitCreated { path, moved_to });
+        Ok(())
+    });
+    failures.extend(walked.err().map(|error| error.to_string()));
+    violations.sort();
+    if failures.is_empty() {
+        Ok(violations)
+    } else {
+        Err(SandboxError::Planted { what: failures })
     }
-    Ok(violations)
 }
 
-fn unused(folder: &Path, stem: &str) -> PathBuf {
+/// Calls `act` with a free path of the quarantine.
+fn quarantined(quarantine: &Path, act: impl FnOnce(&Path) -> Result<PathBuf, Errno>) -> Result<PathBuf, Errno> {
+    let made = fs::create_dir_all(quarantine);
+    made.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let mut number = 0_u64;
     loop {
-        let free = folder.join(format!("{stem}-{number}"));
+        let free = quarantine.join(format!("git-{number}"));
         if fs::symlink_metadata(&free).is_err() {
-            return free;
+            return act(&free);
         }
         number += 1;
     }
+}
+
+/// Takes from a folder what makes it a repository for git.
+fn disbelieved(spot: &Spot<'_>, to: &Path) -> Result<PathBuf, Errno> {
+    let made = fs::create_dir(to);
+    made.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    for name in BELIEVED {
+        match move_away(spot, OsStr::new(name), &to.join(name)) {
+            Ok(_) | Err(Errno::NOENT) => (),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(to.to_owned())
+}
+
+/// Moves an entry of the spot's folder, whatever modes a process gave to both. Returns where it is.
+fn move_away(spot: &Spot<'_>, name: &OsStr, to: &Path) -> Result<PathBuf, Errno> {
+    let folder = &spot.folder.descriptor;
+    let facts = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(facts.st_mode) == FileType::Directory {
+        // A folder that changes its parent is written itself.
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let held = openat(folder, name, flags, Mode::empty())?;
+        let _ = open_up_for_owner(&held);
+    }
+    spot.folder.while_writable(|| match renameat(folder, name, CWD, to) {
+        Ok(()) => Ok(to.to_owned()),
+        Err(Errno::XDEV) => renamed_beside(spot, name),
+        Err(error) => Err(error),
+    })
+}
+
+fn renamed_beside(spot: &Spot<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
+    let folder = &spot.folder.descriptor;
+    let mut number = 0_u64;
+    let free = loop {
+        let plain = String::from_utf8_lossy(name.as_bytes())
+            .trim_start_matches('.')
+            .to_owned();
+        let free = format!("{plain}-{MADE_BY_A_RUN}-{number}");
+        if statat(folder, &free, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            break free;
+        }
+        number += 1;
+    };
+    renameat(folder, name, folder, &free)?;
+    // Whatever its name, git would still believe it for what lies in it.
+    if let Ok(renamed) = Folder::open(folder, Path::new(&free), true) {
+        for name in BELIEVED {
+            let other = format!("{name}-{MADE_BY_A_RUN}");
+            match renamed.while_writable(|| renameat(&renamed.descriptor, name, &renamed.descriptor, &other)) {
+                Ok(()) | Err(Errno::NOENT) => (),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(spot.path.with_file_name(free))
 }
 
 #[cfg(test)]
@@ -129,7 +197,7 @@ mod tests {
             0,
         )
         .unwrap();
-        let mut found = survey(root.path()).unwrap();
+        let mut found = survey(root.path(), true).unwrap();
         found.special.sort();
         assert_eq!(found.special, [socket, fifo]);
         assert_eq!(
@@ -143,7 +211,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("old/.git")).unwrap();
-        let before = survey(root.path()).unwrap().git;
+        let before = survey(root.path(), true).unwrap().git.into_values().collect();
         fs::create_dir_all(root.path().join("sub/.git")).unwrap();
         fs::write(root.path().join("sub/.git/config"), "[core]\nfsmonitor=x").unwrap();
         fs::rename(root.path().join("old"), root.path().join("moved")).unwrap();

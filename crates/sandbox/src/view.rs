@@ -104,7 +104,7 @@ pub fn arguments(
     places: &Places,
     spawn: &Spawn,
 ) -> Result<Vec<OsString>, SandboxError> {
-    let survey = survey::survey(&places.worktree)?;
+    let survey = survey::survey(&places.worktree, places.worktree_is_written(containment))?;
     build(walls, containment, places, spawn, &survey)
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn build(
     spawn: &Spawn,
     survey: &Survey,
 ) -> Result<Vec<OsString>, SandboxError> {
-    let mut order = Order::new(containment);
+    let mut order = Order::default();
     let mut layers = Layers::default();
     system(walls, places, &mut layers, &mut order);
     worktree(containment, places, survey, &mut layers, &mut order)?;
@@ -256,6 +256,12 @@ fn worktree(
                 });
             }
             continue;
+        }
+        if *path == places.worktree {
+            return Err(SandboxError::Place {
+                path: path.clone(),
+                why: "git takes this folder itself for a repository, so nothing in it can be written".into(),
+            });
         }
         layers.read_only(Rank::Sealed, path);
         order.sealed.push(path.clone());

@@ -56,7 +56,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if let Some(mode) = self.mode_before {
             // It worked in the other direction; a folder that stays open loses nothing.
-            drop(fchmod(&self.descriptor, mode));
+            let _ = fchmod(&self.descriptor, mode);
         }
     }
 }
@@ -94,7 +94,7 @@ impl Folder {
                 mode_before: Some(mode),
             }),
             Err(error) => {
-                drop(chmod(by_descriptor(&held), mode));
+                let _ = chmod(by_descriptor(&held), mode);
                 Err(error)
             }
         }
@@ -106,7 +106,7 @@ impl Folder {
         let opened = !mode.contains(Mode::RWXU) && fchmod(&self.descriptor, mode | Mode::RWXU).is_ok();
         let changed = change();
         if opened {
-            drop(fchmod(&self.descriptor, mode));
+            let _ = fchmod(&self.descriptor, mode);
         }
         changed
     }
@@ -138,36 +138,56 @@ struct Pending {
 pub(crate) fn walk(
     root: &Path,
     open_up: bool,
-    mut found: impl FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>,
+    found: impl FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>,
 ) -> Result<(), SandboxError> {
-    let unreadable = |error: Errno| SandboxError::Unseen {
-        path: root.to_owned(),
-        why: error.to_string(),
+    let top = Folder::open(CWD, root, open_up).map_err(|error| SandboxError::unseen(root, error))?;
+    let mut walker = Walker {
+        found,
+        pending: Vec::new(),
+        seen: 0,
     };
-    let top = Folder::open(CWD, root, open_up).map_err(unreadable)?;
-    let mut seen = 0_usize;
-    let mut pending = Vec::new();
-    let mut look = |folder: Folder, path: &Path, depth: usize, in_git: bool, pending: &mut Vec<Pending>| {
-        let folder = Rc::new(folder);
-        let entries = entries(&folder).map_err(|error| SandboxError::Unseen {
-            path: path.to_owned(),
-            why: error.to_string(),
-        })?;
-        seen += entries.len();
-        if seen > MOST {
-            return Err(SandboxError::Unseen {
-                path: root.to_owned(),
-                why: format!("more than {MOST} entries"),
-            });
+    walker.look(top, root, 0, false)?;
+    while let Some(next) = walker.pending.pop() {
+        match Folder::open(&next.above.descriptor, Path::new(&next.name), open_up) {
+            Ok(folder) => walker.look(folder, &next.path, next.depth, next.in_git)?,
+            // It is gone, or no folder any more.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => (),
+            Err(_) if beyond_reach(&next) => (),
+            Err(error) => {
+                let spot = Spot {
+                    folder: &next.above,
+                    name: &next.name,
+                    path: next.path.clone(),
+                };
+                (walker.found)(Find::Closed(error), &spot)?;
+            }
         }
+    }
+    Ok(())
+}
+
+struct Walker<F> {
+    found: F,
+    pending: Vec<Pending>,
+    seen: usize,
+}
+
+impl<F: FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>> Walker<F> {
+    fn look(&mut self, folder: Folder, path: &Path, depth: usize, in_git: bool) -> Result<(), SandboxError> {
+        let entries = entries(&folder).map_err(|error| SandboxError::unseen(path, error))?;
+        self.seen += entries.len();
+        if self.seen > MOST {
+            return Err(SandboxError::unseen(path, format!("more than {MOST} entries")));
+        }
+        let folder = Rc::new(folder);
         if !in_git && is_bare(&entries) {
+            let facts = fstat(&folder.descriptor).map_err(|error| SandboxError::unseen(path, error))?;
             let spot = Spot {
                 folder: &folder,
                 name: OsStr::new("HEAD"),
                 path: path.to_owned(),
             };
-            let identity = fstat(&folder.descriptor).map_err(unreadable)?;
-            found(Find::Bare((identity.st_dev, identity.st_ino)), &spot)?;
+            (self.found)(Find::Bare((facts.st_dev, facts.st_ino)), &spot)?;
         }
         for (name, kind) in entries {
             let spot = Spot {
@@ -177,35 +197,32 @@ pub(crate) fn walk(
             };
             let is_git = !in_git && name == ".git";
             if is_git && let Ok(facts) = statat(&folder.descriptor, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                found(Find::Git((facts.st_dev, facts.st_ino)), &spot)?;
+                (self.found)(Find::Git((facts.st_dev, facts.st_ino)), &spot)?;
             }
             match kind {
-                FileType::Directory if depth >= DEEPEST => found(Find::TooDeep, &spot)?,
-                FileType::Directory => pending.push(Pending {
-                    above: Rc::clone(&folder),
+                FileType::Directory if depth >= DEEPEST => (self.found)(Find::TooDeep, &spot)?,
+                FileType::Directory => self.pending.push(Pending {
                     path: spot.path,
+                    above: Rc::clone(&folder),
                     name,
                     depth: depth + 1,
                     in_git: in_git || is_git,
                 }),
                 FileType::RegularFile | FileType::Symlink => (),
-                _ => found(Find::Special, &spot)?,
+                _ => (self.found)(Find::Special, &spot)?,
             }
         }
         Ok(())
-    };
-    look(top, root, 0, false, &mut pending)?;
-    while let Some(next) = pending.pop() {
-        match Folder::open(&next.above.descriptor, Path::new(&next.name), open_up) {
-            Ok(folder) => look(folder, &next.path, next.depth, next.in_git, &mut pending)?,
-            // It is gone, or no folder any more.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => (),
-            Err(error) => {
-                let _ = error;
-            }
-        }
     }
-    Ok(())
+}
+
+/// Somebody else's folder that we may not pass through: neither may a process with our identity, and
+/// it cannot change that.
+fn beyond_reach(folder: &Pending) -> bool {
+    let above = &folder.above.descriptor;
+    let others = statat(above, &folder.name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|facts| facts.st_uid != rustix::process::geteuid().as_raw());
+    others && accessat(above, &folder.name, Access::EXEC_OK, AtFlags::EACCESS) == Err(Errno::ACCESS)
 }
 
 fn entries(folder: &Folder) -> Result<Vec<(OsString, FileType)>, Errno> {

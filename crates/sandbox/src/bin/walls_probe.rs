@@ -1,13 +1,17 @@
 //! The smallest program that can be re-entered as the first one inside the walls. The tests of this
 //! room use it in the place of the product's binary. Called with a folder it proves the walls there
-//! and prints the proof, so that a test can do that as another user; called with a folder and a line
-//! it runs the line there and waits, so that a test can kill it meanwhile.
+//! and prints the proof, so that a test can do that as another user; called with a folder, `read` or
+//! `write`, and a line it runs the line there and waits, so that a test can do it as another user or
+//! kill it meanwhile. After a writing line it says each planted repository.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use stance_sandbox::{Places, Program, SandboxError, Spawn, Toolchains, Walls, WallsState, enter_if_asked, spawn};
+use modes::Containment;
+use stance_sandbox::{
+    Places, Program, SandboxError, Spawn, Toolchains, Violation, Walls, WallsState, enter_if_asked, spawn,
+};
 
 fn main() -> ExitCode {
     enter_if_asked();
@@ -20,7 +24,7 @@ fn main() -> ExitCode {
         let walls = Walls::new(helper, Toolchains::default())?;
         match arguments.as_slice() {
             [scratch] => prove(&walls, Path::new(scratch)).await,
-            [folder, line] => run(&walls, Path::new(folder), line).await,
+            [folder, posture, line] => run(&walls, Path::new(folder), posture == "write", line).await,
             _ => Ok(false),
         }
     });
@@ -40,20 +44,25 @@ async fn prove(walls: &Walls, scratch: &Path) -> Result<bool, SandboxError> {
     Ok(state == WallsState::Proven)
 }
 
-async fn run(walls: &Walls, folder: &Path, line: &str) -> Result<bool, SandboxError> {
+async fn run(walls: &Walls, folder: &Path, writes: bool, line: &str) -> Result<bool, SandboxError> {
     let places = Places::new(folder.join("tree"), folder.join("scratch"));
     let program = Program::Shell(line.to_owned());
-    let mut running = spawn(
-        walls,
-        modes::Containment::read_only(),
-        &places,
-        Spawn::new(program, "/"),
-    )?;
+    let containment = if writes {
+        Containment::repository_write()
+    } else {
+        Containment::read_only()
+    };
+    let mut running = spawn(walls, containment, &places, Spawn::new(program, folder.join("tree")))?;
     let mut output = running.take_output();
     while let Some(chunk) = async { output.as_mut()?.recv().await }.await {
         say(&chunk.bytes);
     }
-    Ok(running.wait().await?.exit == Some(0))
+    let finished = running.wait().await?;
+    for Violation::GitCreated { path, .. } in finished.violations {
+        say(format!("planted {}\n", path.display()).as_bytes());
+    }
+    say(&finished.stderr.bytes);
+    Ok(finished.exit == Some(0))
 }
 
 fn say(bytes: &[u8]) {

@@ -59,6 +59,9 @@ const TIOCLINUX: u32 = 0x541c;
 /// The bits that let a program act as its file's owner or group. What is made in the worktree belongs
 /// to the person on the host: with one of them anybody there could become that person.
 const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
+/// The bit that datagram and raw sockets have in their type, and the others have not: one of a pair
+/// of these still sends to any path it is told.
+const ADDRESSABLE: u32 = 2;
 /// Newer than the C library's list.
 const OPEN_TREE_ATTR: c_long = 467;
 const FCHMODAT2: c_long = 452;
@@ -131,15 +134,16 @@ const DENIED: &[Denied] = &[
         number: libc::SYS_ioctl,
         when: When::Equal(1, TIOCLINUX),
     },
-    Denied {
-        name: "socket of another family",
-        number: libc::SYS_socket,
-        when: When::Other(0, libc::AF_UNIX.cast_unsigned()),
-    },
+    always("socket", libc::SYS_socket),
     Denied {
         name: "socketpair of another family",
         number: libc::SYS_socketpair,
         when: When::Other(0, libc::AF_UNIX.cast_unsigned()),
+    },
+    Denied {
+        name: "socketpair that can be addressed",
+        number: libc::SYS_socketpair,
+        when: When::Bits(1, ADDRESSABLE),
     },
 ];
 
@@ -173,15 +177,12 @@ fn denied() -> impl Iterator<Item = &'static Denied> {
     DENIED.iter().chain(SETTING_ID).chain(SETTING_ID_BY_PATH)
 }
 
-/// Denies the calls for this process and all its descendants. Without `sockets` no socket at all
-/// can be made, only pairs.
-pub(super) fn install(sockets: bool) -> Result<(), String> {
+/// Denies the calls for this process and all its descendants. No socket can be made, only pairs of
+/// connected ones: a socket of the host may appear in the worktree at any time.
+pub(super) fn install() -> Result<(), String> {
     let arch =
         TargetArch::try_from(std::env::consts::ARCH).map_err(|_| "no call filter for this processor".to_owned())?;
-    let mut refused = rules(|when| when != When::Unknown)?;
-    if !sockets {
-        refused.insert(libc::SYS_socket, Vec::new());
-    }
+    let refused = rules(|when| when != When::Unknown)?;
     let unknown = rules(|when| when == When::Unknown)?;
     for (rules, answer) in [(refused, libc::EPERM), (unknown, libc::ENOSYS)] {
         let filter = SeccompFilter::new(

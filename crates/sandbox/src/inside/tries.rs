@@ -58,7 +58,7 @@ pub(crate) fn attempts(ground: &Ground) -> Vec<OsString> {
 pub(super) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
     let arguments: Vec<OsString> = arguments.collect();
     let outcome = match arguments.as_slice() {
-        [only] if only == "filter" => denied::install(true).map(|()| filter()),
+        [only] if only == "filter" => denied::install().map(|()| filter()),
         [tree, outside, port, name, writable] => Ok(all(&Ground {
             tree: tree.into(),
             outside: outside.into(),

@@ -101,7 +101,7 @@ async fn nothing_outlives_a_killed_parent() {
     let line = format!("setsid bash -c 'exec -a {mark} sleep 1000' & echo started; sleep 1000");
     let mut parent = std::process::Command::new(env!("CARGO_BIN_EXE_stance-walls-probe"))
         .arg(ground.root())
-        .arg(line)
+        .args(["read", &line])
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();

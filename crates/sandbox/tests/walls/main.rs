@@ -13,6 +13,7 @@ mod ending;
 mod escapes;
 mod ground;
 mod ordinary;
+mod planted;
 mod proving;
 mod repository;
 mod sabotage;
