@@ -10,6 +10,15 @@ use crate::{Git, RepoError};
 /// No file of ours in a `.git` is longer.
 const LONGEST_POINTER: u64 = 16 * 1024;
 
+const UNLINK: &str = "Put what the link leads to in the place of the link.";
+const WORK_ABOVE: &str = "Work in the superproject, or clone the submodule into a folder of its own.";
+const MOVE_BACK: &str = "Put the git directory itself in the place of the `.git` file.";
+const REPAIR: &str = "If the worktree was moved, run `git worktree repair FOLDER` in the main worktree.";
+const OWN_OBJECTS: &str = "Run `git repack -a -d` to have all objects here, then remove this file.";
+/// What helps where references are not kept as files. Git before 2.48 migrates only without reflogs.
+pub(crate) const TO_FILES: &str =
+    "Run `git refs migrate --ref-format=files` (git 2.48 or newer), or clone it with `git clone --ref-format=files`.";
+
 /// A worktree and its repository. All paths are absolute and without symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
@@ -74,10 +83,11 @@ fn canonical(path: &Path) -> Result<PathBuf, RepoError> {
     })
 }
 
-fn refuse<T>(path: &Path, why: &'static str) -> Result<T, RepoError> {
+fn refuse<T>(path: &Path, why: &'static str, hint: Option<&'static str>) -> Result<T, RepoError> {
     Err(RepoError::Layout {
         path: path.to_owned(),
         why,
+        hint,
     })
 }
 
@@ -89,10 +99,14 @@ fn looks_bare(folder: &Path) -> bool {
 fn own(worktree: &Path, dot_git: &Path) -> Result<PathBuf, RepoError> {
     let git_dir = canonical(dot_git)?;
     if !git_dir.starts_with(worktree) || git_dir == worktree {
-        return refuse(dot_git, "it leads out of the worktree");
+        return refuse(dot_git, "it leads out of the worktree", Some(UNLINK));
     }
     if git_dir.join("commondir").symlink_metadata().is_ok() {
-        return refuse(&git_dir.join("commondir"), "only a linked worktree has a common folder");
+        return refuse(
+            &git_dir.join("commondir"),
+            "only a linked worktree has a common folder",
+            None,
+        );
     }
     Ok(git_dir)
 }
@@ -102,18 +116,29 @@ fn own(worktree: &Path, dot_git: &Path) -> Result<PathBuf, RepoError> {
 fn linked(worktree: &Path, dot_git: &Path) -> Result<(PathBuf, PathBuf), RepoError> {
     let pointer = read_pointer(dot_git)?;
     let Some(target) = pointer.strip_prefix("gitdir: ") else {
-        return refuse(dot_git, "it is not a pointer to a git directory");
+        return refuse(dot_git, "it is not a pointer to a git directory", None);
     };
     let git_dir = canonical(&worktree.join(target))?;
     let points_back = read_pointer(&git_dir.join("gitdir"))
         .ok()
         .and_then(|back| git_dir.join(back).canonicalize().ok());
     if points_back.as_deref() != Some(dot_git) {
-        return refuse(dot_git, "the git directory it points at does not point back");
+        let hint = if git_dir.join("gitdir").exists() {
+            REPAIR
+        } else if git_dir.components().any(|part| part.as_os_str() == "modules") {
+            WORK_ABOVE
+        } else {
+            MOVE_BACK
+        };
+        return refuse(
+            dot_git,
+            "the git directory it points at does not point back",
+            Some(hint),
+        );
     }
     let common_dir = canonical(&git_dir.join(read_pointer(&git_dir.join("commondir"))?))?;
     if git_dir.parent() != Some(&common_dir.join("worktrees")) {
-        return refuse(&git_dir, "it does not lie in the repository it names");
+        return refuse(&git_dir, "it does not lie in the repository it names", None);
     }
     Ok((git_dir, common_dir))
 }
@@ -121,7 +146,11 @@ fn linked(worktree: &Path, dot_git: &Path) -> Result<(PathBuf, PathBuf), RepoErr
 /// The parts we borrow must be plain files and folders: a symbolic link would show another place.
 fn check(git_dir: &Path, common_dir: &Path) -> Result<(), RepoError> {
     if common_dir.join("reftable").exists() {
-        return refuse(common_dir, "its references are kept as a table, which is not supported");
+        return refuse(
+            common_dir,
+            "its references are kept as a table, which is not supported",
+            Some(TO_FILES),
+        );
     }
     let borrowed = [
         (git_dir, "HEAD"),
@@ -140,10 +169,11 @@ fn check(git_dir: &Path, common_dir: &Path) -> Result<(), RepoError> {
         let path = folder.join(name);
         match path.symlink_metadata() {
             Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-                return refuse(&path, "it is neither a file nor a folder");
+                let hint = metadata.is_symlink().then_some(UNLINK);
+                return refuse(&path, "it is neither a file nor a folder", hint);
             }
             Err(_) if matches!(name, "HEAD" | "objects" | "refs") => {
-                return refuse(&path, "it is missing");
+                return refuse(&path, "it is missing", None);
             }
             _ => (),
         }
@@ -151,7 +181,7 @@ fn check(git_dir: &Path, common_dir: &Path) -> Result<(), RepoError> {
     for name in ["alternates", "http-alternates"] {
         let alternates = common_dir.join("objects/info").join(name);
         if alternates.symlink_metadata().is_ok() {
-            return refuse(&alternates, "it borrows objects from another place");
+            return refuse(&alternates, "it borrows objects from another place", Some(OWN_OBJECTS));
         }
     }
     Ok(())
@@ -165,7 +195,7 @@ pub(crate) fn read_pointer(path: &Path) -> Result<String, RepoError> {
     };
     let metadata = path.symlink_metadata().map_err(failed)?;
     if !metadata.is_file() || metadata.len() > LONGEST_POINTER {
-        return refuse(path, "it is not a small plain file");
+        return refuse(path, "it is not a small plain file", None);
     }
     let text = fs::read_to_string(path).map_err(failed)?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())

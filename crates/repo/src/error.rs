@@ -21,6 +21,8 @@ pub enum RepoError {
         path: PathBuf,
         /// What is wrong with it.
         why: &'static str,
+        /// What the person can do, where something can be done.
+        hint: Option<&'static str>,
     },
     /// A revision that is not one.
     #[error("no commit is named {0:?}")]
@@ -96,4 +98,21 @@ pub enum RepoError {
     /// The walls.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
+}
+
+impl RepoError {
+    /// What the person can do about it, in one sentence; none where the words say it already or
+    /// nothing is known to help.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Layout { hint, .. } => *hint,
+            Self::Bare(_) => Some("Make a worktree with `git worktree add FOLDER` and work there."),
+            Self::Unborn => Some("Make a first commit: `git commit --allow-empty`."),
+            Self::DetachedHead => Some("Put HEAD on a branch: `git switch -c NAME`."),
+            Self::Locked => {
+                Some("Wait for it to end; if none runs any more, remove the `.lock` file it left in `.git`.")
+            }
+            _ => None,
+        }
+    }
 }

@@ -235,8 +235,7 @@ impl Git {
         spawn.environment = base();
         // Nowhere to find a repository from here.
         spawn.environment.push(("GIT_CEILING_DIRECTORIES".into(), "/".into()));
-        spawn.limits.keep = Keep::Head;
-        spawn.limits.output_bytes = OUTPUT;
+        spawn.limits = limits(OUTPUT);
         let finished = sandbox::spawn(&self.walls, Containment::read_only(), &places, spawn)?
             .wait()
             .await?;
@@ -244,6 +243,7 @@ impl Git {
             return Err(RepoError::Layout {
                 path: config.to_owned(),
                 why: "git cannot read it",
+                hint: Some("Look what `git config --list` says of it, and mend that line."),
             });
         }
         let text = finished.stdout.text();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{Git, RepoError};
+use crate::{Git, RepoError, checkout};
 
 /// How this repository stores things, from `core.*` and `extensions.*`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +35,7 @@ pub(crate) async fn load(git: &Git, worktree: &Path, config: &Path) -> Result<Se
                 return Err(RepoError::Layout {
                     path: config.to_owned(),
                     why: "its references are kept in a way that is not supported",
+                    hint: Some(checkout::TO_FILES),
                 });
             }
             _ => {

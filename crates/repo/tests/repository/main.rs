@@ -11,6 +11,7 @@
 
 mod discovering;
 mod ground;
+mod hints;
 mod hostile;
 mod layouts;
 mod outside;
