@@ -61,6 +61,12 @@ pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError
                 return Err(SandboxError::unseen(path, "its path is too long"));
             }
             Find::Special => survey.special.push(path.clone()),
+            Find::Git(_) if writable && is_link(spot) => {
+                return Err(SandboxError::Place {
+                    path: path.clone(),
+                    why: "a symbolic link in a writable worktree cannot be kept as it is".into(),
+                });
+            }
             Find::Git(identity) | Find::Bare(identity) => {
                 survey.git.insert(path.clone(), identity);
             }
@@ -68,6 +74,11 @@ pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError
         Ok(())
     })?;
     Ok(survey)
+}
+
+fn is_link(spot: &Spot<'_>) -> bool {
+    statat(&spot.folder.descriptor, spot.name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::Symlink)
 }
 
 /// Moves every repository whose identity is not in `before` out of the worktree, into `quarantine`,

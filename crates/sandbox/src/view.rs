@@ -245,17 +245,15 @@ fn worktree(
     let repositories = survey.git.keys().filter(|_| access == Access::ReadWrite);
     let named = places.sealed.iter().filter(|path| **path != places.worktree);
     for path in repositories.chain(named).collect::<BTreeSet<_>>() {
-        let Ok(metadata) = fs::symlink_metadata(path) else {
-            continue;
-        };
-        if metadata.is_symlink() {
-            if access == Access::ReadWrite && path.starts_with(&places.worktree) {
-                return Err(SandboxError::Place {
-                    path: path.clone(),
-                    why: "a symbolic link in a writable worktree cannot be kept as it is".into(),
-                });
+        // What the survey found is there and no symbolic link, even where we cannot see it now.
+        if access == Access::ReadOnly || !survey.git.contains_key(path) {
+            match fs::symlink_metadata(path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) if access == Access::ReadWrite => return Err(SandboxError::unseen(path, error)),
+                Err(_) => continue,
+                Ok(metadata) if metadata.is_symlink() => continue,
+                Ok(_) => (),
             }
-            continue;
         }
         if *path == places.worktree {
             return Err(SandboxError::Place {
