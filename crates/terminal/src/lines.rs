@@ -1,5 +1,7 @@
 //! What a person types, line by line. It must not know what is asked.
 
+use std::io::BufRead;
+
 use tokio::sync::mpsc;
 
 /// Words that begin a command of a thread. Known only in what a person types.
@@ -53,8 +55,8 @@ impl Lines {
     pub(crate) fn of_keyboard() -> Lines {
         let (sender, receiver) = mpsc::unbounded_channel();
         std::thread::spawn(move || {
-            for line in std::io::stdin().lines() {
-                let Ok(line) = line else { return };
+            let mut input = std::io::stdin().lock();
+            while let Some(line) = next_line(&mut input) {
                 if sender.send(line).is_err() {
                     return;
                 }
@@ -111,5 +113,29 @@ impl Lines {
             while receiver.try_recv().is_ok() {}
         }
         self.next().await
+    }
+}
+
+/// The next line without its end; none when there are no more. What is no text in it becomes U+FFFD:
+/// a slip of the keyboard ends no conversation.
+fn next_line(input: &mut impl BufRead) -> Option<String> {
+    let mut line = Vec::new();
+    if input.read_until(b'\n', &mut line).ok()? == 0 {
+        return None;
+    }
+    let line = line.strip_suffix(b"\n").unwrap_or(&line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_text_is_a_line() {
+        let mut typed: &[u8] = b"caf\xe9 \xff\r\n\nyes\n\xc3\x28";
+        let lines: Vec<String> = std::iter::from_fn(|| next_line(&mut typed)).collect();
+        assert_eq!(lines, ["caf\u{fffd} \u{fffd}", "", "yes", "\u{fffd}("]);
     }
 }
