@@ -76,7 +76,7 @@ impl Door {
                 None => None,
             };
             let Some(command) = next else {
-                return Ok(self.close(report, interrupted).await);
+                return self.close(report, interrupted).await;
             };
             done = self.carry_out(command).await?;
         }
@@ -182,14 +182,15 @@ impl Door {
 
     fn happened(&mut self, show: &mut Show, item: &FeedItem) {
         match item {
-            FeedItem::Event(event) if self.output == Output::StreamJson => self.printer.json(event),
+            // The object at the end says whether any of it arrived.
+            FeedItem::Event(event) if self.output == Output::StreamJson => drop(self.printer.json(event)),
             FeedItem::Text { .. } if self.output == Output::StreamJson => {}
             item => show.item(&mut self.printer, item),
         }
     }
 
     /// Says what it came to.
-    async fn close(&mut self, report: RunReport, interrupted: bool) -> Driven {
+    async fn close(&mut self, report: RunReport, interrupted: bool) -> Result<Driven, Problem> {
         let exit = if interrupted {
             Exit::INTERRUPTED
         } else {
@@ -202,12 +203,12 @@ impl Door {
                 part = report.follow_up.as_deref();
             }
         } else {
-            self.printer.json(&report);
+            self.printer.json(&report)?;
         }
-        Driven {
+        Ok(Driven {
             report: Some(report),
             exit,
-        }
+        })
     }
 }
 

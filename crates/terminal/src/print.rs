@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write};
 
-use engine::Problem;
+use engine::{Problem, ProblemKind};
 use serde::Serialize;
 use work::text::{framed, printable, printable_block};
 
@@ -70,7 +70,8 @@ pub(crate) enum Reader {
     Program,
 }
 
-/// Where output goes. A reader that goes away does not stop a run: failed writes are dropped.
+/// Where output goes. A reader that goes away does not stop a run: failed writes are dropped, all but
+/// the JSON that a command answers with.
 pub(crate) struct Printer {
     words: Box<dyn Write + Send>,
     data: Box<dyn Write + Send>,
@@ -168,12 +169,17 @@ impl Printer {
         self.write(&printable(text));
     }
 
-    /// A value as one line of JSON, for programs.
-    pub(crate) fn json(&mut self, value: &impl Serialize) {
+    /// A value as one line of JSON, for programs. A script must not take silence for an answer: the
+    /// last value of a command is handed on with `?`.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Problem> {
         let text = serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
-        drop(self.data.write_all(escaped_json(&text).as_bytes()));
-        drop(self.data.write_all(b"\n"));
-        drop(self.data.flush());
+        let line = escaped_json(&text) + "\n";
+        let written = self.data.write_all(line.as_bytes()).and_then(|()| self.data.flush());
+        written.map_err(|error| {
+            let lost =
+                format!("The answer could not be written to standard output: {error}. What was done stays done.");
+            Problem::new(ProblemKind::Machine, lost)
+        })
     }
 
     /// Text for programs that is not JSON: a completion script.

@@ -116,7 +116,7 @@ pub(super) async fn doctor(house: &House, json: bool) -> Result<Exit, Problem> {
         },
     };
     if json {
-        printer.json(&findings);
+        printer.json(&findings)?;
     } else {
         say(&mut printer, &findings, &house.stance_home);
     }

@@ -27,7 +27,7 @@ async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
     let mut door = door(house, Opening::to_look(json)).await?;
     let waiting = door.engine.inbox().await?;
     if json {
-        door.printer.json(&waiting);
+        door.printer.json(&waiting)?;
         return Ok(Exit::FINE);
     }
     if waiting.is_empty() {

@@ -21,7 +21,7 @@ pub(super) async fn profile(house: &House, arguments: ProfileArguments) -> Resul
     };
     let profile = door.engine.profile(mode);
     if arguments.json {
-        door.printer.json(&profile);
+        door.printer.json(&profile)?;
     } else {
         door.printer.line(Mark::Note, &format!("profile of {mode}"));
         lines(&profile, "", &mut |line| door.printer.line(Mark::Note, line));
@@ -76,7 +76,7 @@ pub(super) async fn explain(house: &House, arguments: ExplainArguments) -> Resul
     };
     let explanation = door.engine.explain(mode, &arguments.tool)?;
     if arguments.json {
-        door.printer.json(&explanation);
+        door.printer.json(&explanation)?;
     } else {
         explained(&mut door.printer, &explanation);
     }

@@ -56,7 +56,7 @@ async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
     let mut door = door(house, Opening::to_look(json)).await?;
     let plans = door.engine.plans().await?;
     if json {
-        door.printer.json(&plans);
+        door.printer.json(&plans)?;
         return Ok(Exit::FINE);
     }
     if plans.is_empty() {
@@ -79,7 +79,7 @@ async fn show(house: &House, id: &str, json: bool) -> Result<Exit, Problem> {
     let mut door = door(house, Opening::to_look(json)).await?;
     let view = door.engine.plan(id).await?;
     if json {
-        door.printer.json(&view);
+        door.printer.json(&view)?;
         return Ok(Exit::FINE);
     }
     decide::show(&mut door.printer, &view);

@@ -177,7 +177,7 @@ async fn dry_run(door: &mut Door, arguments: &RunArguments, text: &str) -> Resul
     };
     let sizes = door.engine.dry_run(mode, text).await?;
     if door.output != Output::Words {
-        door.printer.json(&sizes);
+        door.printer.json(&sizes)?;
         return Ok(Exit::FINE);
     }
     door.printer.line(

@@ -28,7 +28,7 @@ pub(super) async fn mode(house: &House, arguments: ModeArguments) -> Result<Exit
     let mut door = door(house, Opening::to_look(arguments.json)).await?;
     let space = door.engine.current_space().await?;
     if arguments.json {
-        door.printer.json(&space);
+        door.printer.json(&space)?;
     } else {
         row(&mut door.printer, &space);
     }
@@ -68,7 +68,7 @@ async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
     let mut door = door(house, Opening::to_look(json)).await?;
     let spaces = door.engine.spaces().await?;
     if json {
-        door.printer.json(&spaces);
+        door.printer.json(&spaces)?;
         return Ok(Exit::FINE);
     }
     for space in &spaces {

@@ -106,9 +106,18 @@ fn a_problem_is_what_why_and_what_to_do() {
 fn json_keeps_its_value_and_hides_nothing() {
     let (mut printer, [_, data, _]) = on_paper(usize::MAX);
     let value = serde_json::json!({"text": "a\u{202e}b\u{7f}c\u{e0041}é\n"});
-    printer.json(&value);
+    printer.json(&value).unwrap();
     assert_eq!(data.text(), "{\"text\":\"a\\u202eb\\u007fc\\udb40\\udc41é\\n\"}\n");
     assert_eq!(serde_json::from_str::<serde_json::Value>(&data.text()).unwrap(), value);
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_a_problem() {
+    let (mut printer, _) = on_paper(usize::MAX);
+    printer.data = Box::new(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let problem = printer.json(&serde_json::json!({"outcome": "delivered"})).unwrap_err();
+    assert!(problem.message.contains("could not be written"), "{problem}");
+    assert!(problem.message.contains("No space left"), "{problem}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod models;
 mod outcomes;
 mod plans;
 mod races;
+mod streams;
 mod support;
 mod switching;
 mod walls;

@@ -55,9 +55,9 @@ impl Keyboard {
         }
     }
 
-    /// Types a line.
-    pub(crate) fn types(&mut self, line: &str) -> &mut Keyboard {
-        self.terminal.write_all(format!("{line}\n").as_bytes()).unwrap();
+    /// Types a line, text or not.
+    pub(crate) fn types(&mut self, line: impl AsRef<[u8]>) -> &mut Keyboard {
+        self.terminal.write_all(&[line.as_ref(), b"\n"].concat()).unwrap();
         self
     }
 
