@@ -117,6 +117,7 @@ async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken
         run_id: run.to_owned(),
         worktree: inner.worktree.clone(),
         scratch: inner.home.scratch(run)?,
+        repositories: inner.home.repositories(&inner.worktree),
         hidden: inner.hidden(),
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
@@ -129,6 +130,10 @@ async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken
 
 impl From<repo::RepoError> for Problem {
     fn from(error: repo::RepoError) -> Problem {
-        Problem::new(ProblemKind::Machine, error.to_string())
+        let problem = Problem::new(ProblemKind::Machine, error.to_string());
+        match error.hint() {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
     }
 }

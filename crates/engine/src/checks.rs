@@ -55,9 +55,7 @@ pub(crate) async fn check(
         )
         .hint("`stance doctor` shows why."));
     };
-    let mut places = sandbox::Places::new(&inner.worktree, inner.home.scratch(run)?);
-    places.sealed = inner.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
-    places.hidden = inner.hidden();
+    let places = inner.places(run)?;
     let mut spawn = Spawn::new(Program::Shell(command.to_owned()), &inner.worktree);
     spawn.environment.push(("STANCE_RUN".to_owned(), run.to_owned()));
     spawn.limits.wall_time = LONGEST;

@@ -86,6 +86,12 @@ impl WorkspaceHome {
         Ok(folder)
     }
 
+    /// Where the repositories of a checkout are kept in mind while a process of a run writes there.
+    pub(crate) fn repositories(&self, worktree: &Path) -> PathBuf {
+        let name = blake3::hash(worktree.as_os_str().as_encoded_bytes()).to_hex();
+        self.root.join(format!("repositories-{name}.json"))
+    }
+
     /// Marks that the effect of a call is about to begin. Between the event that says a call was
     /// started and this mark nothing has happened yet.
     pub(crate) fn mark_begun(&self, run: &str, call: &str) -> Result<(), Problem> {

@@ -16,6 +16,9 @@ use crate::problem::{Problem, ProblemKind};
 use crate::run_state::RunState;
 use crate::view::FeedItem;
 
+/// The scratch folder, named as one of a run, for what killed processes planted.
+const RECOVERED: &str = "recovered";
+
 /// One workspace, opened by this process.
 pub(crate) struct Inner {
     pub config: EngineConfig,
@@ -168,6 +171,35 @@ impl Inner {
         let mut hidden = vec![self.config.home.clone()];
         hidden.extend(sandbox::credential_stores(&self.config.person_home));
         hidden
+    }
+
+    /// What a process of a run, or of its check, sees and writes.
+    pub(crate) fn places(&self, run: &str) -> Result<sandbox::Places, Problem> {
+        let mut places = sandbox::Places::new(&self.worktree, self.home.scratch(run)?);
+        places.sealed = self.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
+        places.hidden = self.hidden();
+        places.record = self.home.repositories(&self.worktree);
+        places.home = Some(self.config.person_home.clone());
+        Ok(places)
+    }
+
+    /// Moves away what a process of a killed Stance planted in the checkout, and says so. Only for who
+    /// has the checkout's turn.
+    pub(crate) async fn recover(&self) -> Result<(), Problem> {
+        let places = self.places(RECOVERED)?;
+        let machine = |error: String| Problem::new(ProblemKind::Machine, error);
+        let violations = tokio::task::spawn_blocking(move || sandbox::recover(&places))
+            .await
+            .map_err(|failure| machine(failure.to_string()))?
+            .map_err(|error| machine(error.to_string()))?;
+        for sandbox::Violation::GitCreated { path, moved_to } in violations {
+            self.notice(format!(
+                "{} was made by a command that was cut off, and moved to {}.",
+                path.display(),
+                moved_to.display()
+            ));
+        }
+        Ok(())
     }
 
     /// Who commits are by: what the person's and the repository's git settings name.

@@ -45,7 +45,13 @@ pub(crate) async fn turn_of_checkout(inner: &Inner, writer: &str, stop: &Cancell
             .try_lease(&checkout(inner), &holder, clock::is_alive)
             .await?
         {
-            LeaseOutcome::Taken { .. } => return Ok(true),
+            LeaseOutcome::Taken { .. } => {
+                if let Err(problem) = inner.recover().await {
+                    checkout_done(inner, writer).await?;
+                    return Err(problem);
+                }
+                return Ok(true);
+            }
             LeaseOutcome::Held(other) if other == holder => return Ok(true),
             LeaseOutcome::Held(other) => {
                 if !told {

@@ -51,10 +51,16 @@ pub enum SandboxError {
         /// Why not.
         why: String,
     },
-    /// After a process, something it may have planted still lies in the worktree. Nothing writable is
-    /// started there again before that is settled.
+    /// After a process, something it may have planted still lies in the worktree. Nothing that
+    /// writes is started there again before that is settled.
     #[error("a planted .git could not be moved away: {}; remove it before git is used there", what.join("; "))]
     Planted {
+        /// Each path, with the reason.
+        what: Vec<String>,
+    },
+    /// The same of a process before: nothing was started now.
+    #[error("an earlier command planted what could not be moved away: {}; remove it first", what.join("; "))]
+    Unsettled {
         /// Each path, with the reason.
         what: Vec<String>,
     },

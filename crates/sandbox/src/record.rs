@@ -27,7 +27,10 @@ pub fn recover(places: &Places) -> Result<Vec<Violation>, SandboxError> {
         path: places.record.clone(),
         why: format!("this record of the repositories before the last command cannot be read ({error}); look for planted .git entries, then remove it"),
     })?;
-    settle(places, &before)
+    settle(places, &before).map_err(|error| match error {
+        SandboxError::Planted { what } => SandboxError::Unsettled { what },
+        other => other,
+    })
 }
 
 /// Writes the record, lastingly, before a process starts.

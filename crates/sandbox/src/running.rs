@@ -193,9 +193,12 @@ async fn follow(
         None
     };
 
+    // Ended already, the helper is never let go: bubblewrap may have died before it tied the helper's
+    // life to its own.
+    let goes = tree.is_some();
     let write = async move {
         // A program may well end without reading everything.
-        if input.write_all(GO).await.is_ok() {
+        if goes && input.write_all(GO).await.is_ok() {
             drop(input.write_all(&stdin).await);
         }
     };

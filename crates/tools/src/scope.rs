@@ -16,6 +16,9 @@ pub struct Scope {
     pub worktree: PathBuf,
     /// The private scratch folder of the run: spill files, `/tmp` of its processes.
     pub scratch: PathBuf,
+    /// Where the repositories of the checkout are kept in mind while a process of a run writes there:
+    /// one file for all runs of the checkout, out of their processes' reach.
+    pub repositories: PathBuf,
     /// Folders nothing may be read from, whatever the roots say: the home of Stance, credential stores.
     pub hidden: Vec<PathBuf>,
     /// The person's home folder, to know start-up files and credential stores by.

@@ -70,6 +70,16 @@ async fn killing_ends_everything() {
 }
 
 #[tokio::test]
+async fn killed_before_it_began_it_never_does() {
+    let ground = Ground::new();
+    let it = Spawn::new(Program::Shell("touch ran; while :; do :; done".into()), &ground.tree);
+    let running = stance_sandbox::spawn(&ground.walls, WRITABLE, &ground.places, it).unwrap();
+    let finished = running.wait_unless(std::future::ready(())).await.unwrap();
+    assert_eq!(finished.exit, None);
+    assert!(!ground.tree.join("ran").exists());
+}
+
+#[tokio::test]
 async fn dropping_ends_everything_and_still_looks_for_a_planted_git() {
     let ground = Ground::new();
     let it = Spawn::new(Program::Shell("mkdir .git; echo made; sleep 1000".into()), &ground.tree);

@@ -231,7 +231,7 @@ async fn what_cannot_be_moved_away_is_an_error_again_and_again() {
     };
     assert_eq!(what.len(), 2, "{what:?}");
     let error = ground.run(WRITABLE, it("touch ran")).await.unwrap_err();
-    assert!(matches!(error, SandboxError::Planted { .. }), "{error}");
+    assert!(matches!(error, SandboxError::Unsettled { .. }), "{error}");
     assert!(!ground.tree.join("ran").exists());
     fs::remove_file(&quarantine).unwrap();
     assert_eq!(ground.run(WRITABLE, it("touch ran")).await.unwrap().violations.len(), 2);

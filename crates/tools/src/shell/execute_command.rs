@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use modes::{ProposedCall, Target};
 use rustix::fs::FileType;
-use sandbox::{Finished, Keep, Limits, Places, Program, Spawn, Violation, spawn};
+use sandbox::{Finished, Keep, Limits, Places, Program, SandboxError, Spawn, Violation, spawn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -87,6 +87,8 @@ impl TypedTool for ExecuteCommand {
         };
         let mut places = Places::new(&scope.worktree, &scope.scratch);
         places.hidden.clone_from(&scope.hidden);
+        places.record.clone_from(&scope.repositories);
+        places.home = Some(scope.home.clone());
         places.sealed = scope.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
         let mut process = Spawn::new(Program::Shell(format!("{TOGETHER}{}", ready.line)), ready.folder);
         process.environment.push((MARKER.to_owned(), scope.run_id.clone()));
@@ -99,15 +101,16 @@ impl TypedTool for ExecuteCommand {
             Ok(running) => running,
             Err(error) => return ToolResult::error(format!("the command was not started: {error}.")),
         };
-        tokio::select! {
-            biased;
-            () = scope.cancel.cancelled() => {
+        // Also a stopped command is waited for: what it planted is looked for when it is dead.
+        match running.wait_unless(scope.cancel.cancelled()).await {
+            Err(error @ SandboxError::Planted { .. }) => {
+                ToolResult::error(format!("the command was carried out, but {error}."))
+            }
+            _ if scope.cancel.is_cancelled() => {
                 ToolResult::error("a person stopped the run; the command and all it started were ended.")
             }
-            finished = running.wait() => match finished {
-                Ok(finished) => report(&finished, ready.time, scope),
-                Err(error) => ToolResult::error(format!("the command was not carried out: {error}.")),
-            },
+            Ok(finished) => report(&finished, ready.time, scope),
+            Err(error) => ToolResult::error(format!("the command was not carried out: {error}.")),
         }
     }
 }

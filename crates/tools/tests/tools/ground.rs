@@ -105,6 +105,7 @@ impl Ground {
             run_id: "run-1".into(),
             worktree: tree.clone(),
             scratch: root.join("scratch"),
+            repositories: root.join("repositories.json"),
             hidden: vec![hidden],
             home,
             checkout: None,

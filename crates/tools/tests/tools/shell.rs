@@ -94,6 +94,59 @@ async fn a_repository_made_by_a_command_is_moved_away_and_told() {
 }
 
 #[tokio::test]
+async fn a_repository_that_cannot_be_moved_away_is_an_error_that_says_the_command_ran() {
+    let ground = Ground::new().walled();
+    ground.call("execute_command", json!({"command": "true"})).await.good();
+    std::fs::write(ground.scope.scratch.join("quarantine"), "").unwrap();
+    let command = json!({"command": "mkdir -p a/.git; touch ran"});
+    let fault = ground.call("execute_command", command).await.fault();
+    assert!(
+        fault.starts_with("the command was carried out, but a planted .git could not be moved away"),
+        "{fault}"
+    );
+    assert!(fault.contains("a/.git") && ground.tree.join("ran").exists());
+    let fault = ground
+        .call("execute_command", json!({"command": "touch again"}))
+        .await
+        .fault();
+    assert!(
+        fault.contains("not carried out: an earlier command planted") && !ground.tree.join("again").exists(),
+        "{fault}"
+    );
+}
+
+#[tokio::test]
+async fn a_home_folder_is_no_project_to_write() {
+    let mut ground = Ground::new().walled();
+    ground.scope.home.clone_from(&ground.tree);
+    let fault = ground
+        .call("execute_command", json!({"command": "touch .bashrc"}))
+        .await
+        .fault();
+    assert!(
+        fault.contains("was not started") && fault.contains("your home folder"),
+        "{fault}"
+    );
+    assert!(!ground.tree.join(".bashrc").exists());
+}
+
+#[tokio::test]
+async fn a_stopped_command_is_dead_and_looked_after_when_it_is_told() {
+    let ground = Ground::new().walled();
+    let (made, cancel) = (ground.tree.join("sub/.git"), ground.scope.cancel.clone());
+    let stop = async {
+        while !made.exists() {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let command = json!({"command": "mkdir -p sub/.git; sleep 1000"});
+    let (result, ()) = tokio::join!(ground.call("execute_command", command), stop);
+    assert!(result.fault().contains("a person stopped the run"));
+    assert!(!made.exists() && !ground.scope.repositories.exists());
+}
+
+#[tokio::test]
 async fn long_output_keeps_its_end_and_lies_in_a_file_read_file_reads() {
     let ground = Ground::new().walled();
     let words = ground
