@@ -9,6 +9,9 @@ use crate::inner::Inner;
 use crate::lease;
 use crate::problem::Problem;
 
+/// Files that cannot be read and are named.
+const NAMED: usize = 5;
+
 /// A checkout that changes while it is looked at is looked at so often.
 const TRIES: u32 = 3;
 
@@ -25,7 +28,21 @@ pub(crate) async fn snapshot(inner: &Inner) -> Result<Option<Snapshot>, Problem>
         }
     }
     lease::snapshot_done(inner, &turn).await?;
-    Ok(Some(taken?))
+    let taken = taken?;
+    if !taken.unreadable.is_empty() {
+        let names: Vec<String> = taken
+            .unreadable
+            .iter()
+            .take(NAMED)
+            .map(|path| path.display().to_string())
+            .collect();
+        inner.notice(format!(
+            "{} files cannot be read, so changes of them are not seen: {}",
+            taken.unreadable.len(),
+            names.join(", ")
+        ));
+    }
+    Ok(Some(taken))
 }
 
 /// The tree of a snapshot that holds more than its commit; none when nothing is uncommitted.
