@@ -113,6 +113,7 @@ fn prove(arguments: &mut impl Iterator<Item = OsString>) -> Result<(), String> {
     let order = Order::parse(arguments)?;
     descriptors::keep_three_pipes()?;
     descriptors::leave_no_core()?;
+    descriptors::bound_files()?;
     boundary::mounts_hold(&order)?;
     rights::restrict(&order)?;
     denied::install()?;

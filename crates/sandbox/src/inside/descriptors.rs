@@ -4,6 +4,8 @@
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+const LARGEST_FILE: u64 = 8 << 30;
+
 /// Closes all descriptors but 0–2 and refuses if one of these is anything but a pipe.
 pub(super) fn keep_three_pipes() -> Result<(), String> {
     close_the_rest()?;
@@ -29,6 +31,15 @@ pub(super) fn leave_no_core() -> Result<(), String> {
         maximum: Some(1),
     };
     setrlimit(Resource::Core, one).map_err(|error| format!("the size of core files: {error}"))
+}
+
+/// No file grows beyond 8 GiB: a runaway program ends before the disk is full.
+pub(super) fn bound_files() -> Result<(), String> {
+    let most = Rlimit {
+        current: Some(LARGEST_FILE),
+        maximum: Some(LARGEST_FILE),
+    };
+    setrlimit(Resource::Fsize, most).map_err(|error| format!("the size of files: {error}"))
 }
 
 #[allow(unsafe_code, reason = "the libraries offer no safe way to make this call")]

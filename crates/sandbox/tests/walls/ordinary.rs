@@ -173,3 +173,10 @@ async fn what_cannot_be_passed_is_refused_before_anything_starts() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn no_file_grows_without_end() {
+    let ground = Ground::new();
+    let line = "truncate -s 8G fits && rm fits; truncate -s 8589934593 large 2>/dev/null && echo grown; ulimit -f unlimited 2>/dev/null && echo lifted; true";
+    assert_eq!(ground.output(WRITABLE, line).await, "");
+}

@@ -53,18 +53,14 @@ fn run(ground: &Ground, user: Option<u32>, line: &str) -> (String, bool) {
 }
 
 fn planted(ground: &Ground, paths: &[&str]) -> String {
-    let mut paths: Vec<String> = paths
-        .iter()
-        .map(|path| ground.tree.join(path).display().to_string())
-        .collect();
-    paths.sort();
-    paths.iter().map(|path| format!("planted {path}\n")).collect()
+    let line = |path: &&str| format!("planted {}", ground.tree.join(path).display());
+    sorted(&paths.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 fn sorted(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 fn mode(path: &Path) -> u32 {
