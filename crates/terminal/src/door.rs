@@ -176,6 +176,8 @@ impl Door {
                     stop.cancel();
                     self.printer.line(Mark::Note, "stopping at the next safe point; Ctrl-C again leaves at once");
                 }
+                // What runs is ended and looked after before this program leaves.
+                () = self.lines.leave.asked(), if !self.lines.leave.is_asked() => stop.cancel(),
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Words that begin a command of a thread. Known only in what a person types.
@@ -27,6 +28,44 @@ pub(crate) struct Lines {
     source: Source,
     /// A line that was no answer.
     put_back: Option<String>,
+    /// Whether this program is to leave.
+    pub(crate) leave: Leave,
+}
+
+/// The wishes of the machine that this program leaves: it is being shut down, or its terminal is
+/// gone. Heard from when this value is made, and never forgotten.
+pub(crate) struct Leave {
+    signals: Option<(Signal, Signal)>,
+    asked: bool,
+}
+
+impl Leave {
+    /// Outside of a runtime nothing is heard.
+    fn new() -> Leave {
+        let heard = |kind| signal(kind).ok();
+        let signals = tokio::runtime::Handle::try_current()
+            .ok()
+            .and_then(|_| heard(SignalKind::terminate()).zip(heard(SignalKind::hangup())));
+        Leave { signals, asked: false }
+    }
+
+    /// Whether it was asked for so far.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    /// Returns when it is asked for, at once when it was.
+    pub(crate) async fn asked(&mut self) {
+        match &mut self.signals {
+            _ if self.asked => {}
+            Some((terminate, hang_up)) => tokio::select! {
+                _ = terminate.recv() => {}
+                _ = hang_up.recv() => {}
+            },
+            None => std::future::pending().await,
+        }
+        self.asked = true;
+    }
 }
 
 enum Source {
@@ -65,6 +104,7 @@ impl Lines {
         Lines {
             source: Source::Keyboard(receiver),
             put_back: None,
+            leave: Leave::new(),
         }
     }
 
@@ -73,6 +113,7 @@ impl Lines {
         Lines {
             source: Source::Nobody,
             put_back: None,
+            leave: Leave::new(),
         }
     }
 
@@ -81,11 +122,15 @@ impl Lines {
         Lines {
             source: Source::Prepared(lines.iter().copied().collect()),
             put_back: None,
+            leave: Leave::new(),
         }
     }
 
     /// The next line.
     pub(crate) async fn next(&mut self) -> Typed {
+        if self.leave.is_asked() {
+            return Typed::End;
+        }
         if let Some(line) = self.put_back.take() {
             return Typed::Line(line);
         }
@@ -96,6 +141,8 @@ impl Lines {
                 .pop_front()
                 .map_or(Typed::End, |line| Typed::Line(line.to_owned())),
             Source::Keyboard(receiver) => tokio::select! {
+                biased;
+                () = self.leave.asked() => Typed::End,
                 line = receiver.recv() => line.map_or(Typed::End, Typed::Line),
                 _ = tokio::signal::ctrl_c() => Typed::Interrupt,
             },
