@@ -67,3 +67,45 @@ fn without_the_end_of_the_run_the_daemon_would_write() {
     let said = site.unwalled("(until test -e sign; do :; done; touch late) & touch sign; wait; ls late");
     assert_eq!(said, "late\n");
 }
+
+/// Runs a command that plants a repository, and sends the program this signal meanwhile.
+fn planted_when_signalled(signal: rustix::process::Signal) -> Site {
+    let site = Site::new(Who::AsStarted);
+    let line = "git init -q sub; touch made; while :; do sleep 1; done";
+    let command = json!({"command": line, "timeout_s": 600});
+    let turns = turns(&[calls(&[("execute_command", command)]), says("done")]);
+    let model = site.place.script("planting", &turns);
+    let mut child = site
+        .place
+        .command(&["run", "--json", "--mode", "agent", "--model", &model, "go"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !site.place.repo().join("made").exists() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(id, signal).unwrap();
+    child.wait().unwrap();
+    site
+}
+
+#[test]
+fn a_signal_to_leave_ends_the_command_and_undoes_what_it_planted() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::HUP] {
+        let site = planted_when_signalled(signal);
+        assert!(site.place.repo().join("sub").exists());
+        assert!(!site.place.repo().join("sub/.git").exists(), "{signal:?}");
+    }
+}
+
+#[test]
+fn what_a_killed_program_left_is_undone_by_the_next_run_that_may_write() {
+    let site = planted_when_signalled(rustix::process::Signal::KILL);
+    assert!(site.place.repo().join("sub/.git").exists());
+    let model = site.place.script("talking", &turns(&[says("done")]));
+    site.place.run(&model, &["--mode", "agent", "go"]);
+    assert!(!site.place.repo().join("sub/.git").exists());
+}
