@@ -122,8 +122,11 @@ pub(super) async fn comment(
         author: inner.config.operator.clone(),
     };
     if comment.place(&revision.content.content) == Place::QuoteGone {
-        return Err(Problem::usage("the quoted words do not stand there in the plan")
-            .hint(format!("quote them as `stance plan show {id}` shows them, or leave --quote out.")));
+        return Err(
+            Problem::usage("the quoted words do not stand there in the plan").hint(format!(
+                "quote them as `stance plan show {id}` shows them, or leave --quote out."
+            )),
+        );
     }
     let mut change = inner.journal.change("").await?;
     let number = revision.content.revision;

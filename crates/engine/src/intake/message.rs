@@ -84,7 +84,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         walls: inner.walls_standing(),
         rules,
     };
-    let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(not_startable)?;
+    let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| not_startable(&refused))?;
     if options.check.is_some() && spec.capability().refused().contains(Effect::ProcessSpawn) {
         return Err(Problem::usage(format!(
             "--check runs a command, which a run in {} does not: it goes with Agent mode",
@@ -135,7 +135,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
     Ok((start, new.entry))
 }
 
-fn not_startable(refused: RunSpecRefused) -> Problem {
+fn not_startable(refused: &RunSpecRefused) -> Problem {
     let problem = Problem::refused(refused.to_string());
     match refused {
         RunSpecRefused::RequiredVerbMissing { .. } => {

@@ -331,7 +331,8 @@ async fn a_landed_step_folds_to_the_same_row() {
     let landed = Fact::StepLanded {
         orchestration: step.text("orchestration").unwrap().to_owned(),
         step: step.text("key").unwrap().to_owned(),
-        commit: "f".repeat(40),
+        commit: Some("f".repeat(40)),
+        left: vec!["README.md".to_owned()],
     };
     let mut change = workspace.inner.journal.change("").await.unwrap();
     change.record(&landed).await.unwrap();

@@ -129,7 +129,7 @@ fn a_message_typed_with_the_switch_is_delivered_once() {
     keyboard
         .until("1 waiting for you")
         .until("[Plan")
-        .types(&format!("/agent {draft}"));
+        .types(format!("/agent {draft}"));
     keyboard
         .until("is in Agent now")
         .until("patched")
