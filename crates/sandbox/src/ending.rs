@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::Sleep;
@@ -63,7 +63,7 @@ impl Enders {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                () = self.strike() => drop(child.start_kill()),
+                () = self.strike() => kill(child),
             }
         }
     }
@@ -75,9 +75,19 @@ impl Enders {
                 status = child.wait() => return status.map_err(SandboxError::system("waiting for a process")),
                 () = self.strike() => (),
             }
-            drop(child.start_kill());
+            kill(child);
         }
     }
+}
+
+/// Kills bubblewrap and all of its group: killed early it leaves a child behind that waits for it for
+/// ever and holds our pipes open.
+pub(crate) fn kill(bubblewrap: &mut Child) {
+    if let Some(group) = bubblewrap.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        // Gone already is as good.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    drop(bubblewrap.start_kill());
 }
 
 /// A hold on the first process inside. The kernel ends it only after every other one in there, so

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::captured::Capture;
-use crate::ending::{Ended, Enders, Tree};
+use crate::ending::{Ended, Enders, Tree, kill};
 use crate::inside::{GO, PROVEN, REFUSED};
 use crate::scratch::private_folder;
 use crate::{Captured, Limits, Places, SandboxError, Spawn, Violation, Walls, record, start, survey, view};
@@ -234,7 +234,7 @@ async fn not_started(
     let mut rest = Vec::new();
     let mut errors = errors.take(LONGEST_REASON as u64);
     drop(enders.over(child, errors.read_to_end(&mut rest)).await);
-    drop(child.start_kill());
+    kill(child);
     let reason = verdict + &String::from_utf8_lossy(&rest);
     match reason.strip_prefix(REFUSED) {
         Some(reason) => SandboxError::BoundaryNotProven(reason.trim().to_owned()),

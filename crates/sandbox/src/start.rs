@@ -39,6 +39,8 @@ pub(crate) fn start(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group of its own, so that what bubblewrap has begun and not tied to itself yet dies too.
+        .process_group(0)
         .kill_on_drop(true);
     let runtime = Handle::current();
     let (answer, started) = channel();

@@ -194,7 +194,7 @@ fn summary(run: &Active, ending: Ending) -> String {
         Ending::Exited => "Left the mode, as granted.".to_owned(),
         Ending::CheckUnmet => match run.state.checks.last() {
             Some(check) if check.exit != Some(0) => format!("The check failed: {}", check.command),
-            _ => "No file changed that git would see.".to_owned(),
+            _ => "No file changed.".to_owned(),
         },
         Ending::Denied => "Nothing was delivered: a call was denied because nobody could be asked.".to_owned(),
         Ending::OverBudget => "The budget is spent.".to_owned(),
