@@ -74,12 +74,14 @@ fn an_answer_to_an_older_text_is_none_at_every_door() {
     let plan = first["plan"]["id"].as_str().unwrap().to_owned();
     let before = standing(&place);
     let digest = second["plan"]["digest"].as_str().unwrap();
+    // A digit that does not stand there.
+    let other = if digest[12..].starts_with('0') { '1' } else { '0' };
     let cases = [
         (vec!["plan", "approve"], plan_at_digest(&first), 1),
         (vec!["plan", "approve"], plan.clone(), 2),
         (vec!["plan", "approve"], format!("{plan}@"), 1),
         (vec!["plan", "approve"], format!("{plan}@{}", &digest[..6]), 1),
-        (vec!["plan", "approve"], format!("{plan}@{}0", &digest[..12]), 1),
+        (vec!["plan", "approve"], format!("{plan}@{}{other}", &digest[..12]), 1),
         (vec!["plan", "approve"], format!("{plan}@{digest}0"), 1),
         (vec!["plan", "approve"], format!("{plan}@{}", digest.to_uppercase()), 1),
         (vec!["plan", "reject"], plan_at_digest(&first), 1),
