@@ -31,6 +31,22 @@ fn an_agent_delivers_by_stopping_or_by_saying_so() {
     assert!(!place.repo().join("late.md").exists());
 }
 
+/// No door opens a review yet, so the stored word is set where it stands.
+#[test]
+fn a_review_delivers_by_stopping_and_writes_nothing() {
+    let place = Place::new();
+    let model = place.script("review", &turns(&[write("r.md"), says("I found nothing.")]));
+    let (_, first) = place.run(&place.script("first", &turns(&[says("hello")])), &["hello"]);
+    let space = first["space_id"].as_str().unwrap();
+    place.corrupt_mode(space, "review");
+    let before = place.world();
+    let (code, report) = place.run(&model, &["--space", space, "look at it"]);
+    assert_row(&report, "delivered", "completed", "completed", None);
+    assert_eq!((code, &report["mode"]), (0, &json!("review")), "{report:#}");
+    assert_eq!(report["denials"][0]["tool"], "write_to_file");
+    assert_eq!(place.world(), before);
+}
+
 #[test]
 fn a_check_decides_what_was_delivered() {
     let place = Place::new();
