@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use modes::{Autonomy, Mode, RuleText, WallsStanding};
+use modes::{Autonomy, Inspection, Mode, RuleText, WallsStanding};
 
 use crate::problem::Problem;
 
@@ -29,6 +29,8 @@ pub struct EngineConfig {
     pub walls: Option<Arc<sandbox::Walls>>,
     /// Whether the walls were proved on this machine.
     pub walls_standing: WallsStanding,
+    /// Whether runs may try commands in a throw-away view.
+    pub inspection: Inspection,
     /// Who decides at this door: the name of the person, for the record.
     pub operator: String,
     /// Who answers the runs of an approved plan.

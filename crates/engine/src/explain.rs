@@ -17,6 +17,7 @@ pub(crate) fn specimen(inner: &Inner, mode: Mode) -> Result<RunSpec, Problem> {
         autonomy: inner.config.autonomy,
         approver: Approver::Person,
         walls: inner.walls_standing(),
+        inspection: inner.config.inspection,
         rules: inner.config.rules.clone(),
     };
     run_spec(recipe, inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))

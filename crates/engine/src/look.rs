@@ -270,6 +270,7 @@ pub(crate) fn profile(inner: &Inner, mode: Mode) -> Value {
         autonomy: inner.config.autonomy,
         approver: modes::Approver::Person,
         walls: inner.walls_standing(),
+        inspection: inner.config.inspection,
         rules: inner.config.rules.clone(),
     };
     let spec = run_spec(recipe, inner.toolbox.built());

@@ -94,8 +94,6 @@ impl Capability {
             Err(Shut::NotOnAllowList)
         } else if !tool.effects.intersection(self.refused).is_empty() {
             Err(Shut::RefusedEffect(tool.effects.intersection(self.refused)))
-        } else if tool.needs_inspection && !self.inspection {
-            Err(Shut::NoInspection)
         } else {
             Ok(())
         }
@@ -125,7 +123,6 @@ pub(crate) enum Shut {
     AboveCeiling,
     NotOnAllowList,
     RefusedEffect(EffectSet),
-    NoInspection,
 }
 
 /// The capability that both permit: tier minimum, allow-lists intersected, deny-lists and refused

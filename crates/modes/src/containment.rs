@@ -28,11 +28,16 @@ pub enum Network {
 pub struct Containment {
     worktree: Posture,
     network: Network,
+    thrown_away: bool,
 }
 
 impl Containment {
     pub(crate) const fn new(worktree: Posture, network: Network) -> Self {
-        Self { worktree, network }
+        Self {
+            worktree,
+            network,
+            thrown_away: false,
+        }
     }
 
     /// The strictest containment: Stance's own git reads, and the proof that the walls hold.
@@ -40,12 +45,21 @@ impl Containment {
         Self::new(Posture::ReadOnly, Network::None)
     }
 
+    /// A throw-away view: as strict for the host as the strictest, while what the process writes to the
+    /// worktree lands in a layer that is gone afterwards.
+    pub const fn throw_away() -> Self {
+        Self {
+            thrown_away: true,
+            ..Self::read_only()
+        }
+    }
+
     /// Git of Stance itself writing a repository because a judged call or an approval asked for it.
     pub const fn repository_write() -> Self {
         Self::new(Posture::Writable, Network::None)
     }
 
-    /// Whether the worktree can be written.
+    /// Whether the worktree of the host can be written.
     pub const fn worktree(self) -> Posture {
         self.worktree
     }
@@ -53,5 +67,10 @@ impl Containment {
     /// The network inside.
     pub const fn network(self) -> Network {
         self.network
+    }
+
+    /// Whether the process writes into a layer that is thrown away.
+    pub const fn is_thrown_away(self) -> bool {
+        self.thrown_away
     }
 }

@@ -37,6 +37,9 @@ pub use mode::{Mode, ModeChoiceRefused, UnresolvedMode, after_approval, without_
 pub use profile::{ADAPTER_READS, Profile, profile, read_only_capability};
 pub use prompt::{ModelView, model_view};
 pub use rules::{Rule, RuleRefused, RuleText, Scope, Verdict};
-pub use spec::{Approver, Autonomy, Cause, Role, RunRecipe, RunSpec, RunSpecRefused, WallsStanding, run_spec};
+pub use spec::{
+    Approver, Autonomy, Cause, Inspection, NoInspection, Role, RunRecipe, RunSpec, RunSpecRefused, WallsStanding,
+    run_spec,
+};
 pub use surface::{Absence, NotInSurface, Surface};
 pub use tool::{Built, Descriptor, NoDescriptor, Tier, descriptor, descriptors};

@@ -74,6 +74,34 @@ pub enum WallsStanding {
     Absent,
 }
 
+/// Whether commands may be tried in a throw-away view, where a mode has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inspection {
+    /// No operator turned it on.
+    #[default]
+    Off,
+    /// An operator turned it on, and this machine did not prove that such a view holds.
+    Unproven,
+    /// An operator turned it on, and the view was proved.
+    On,
+}
+
+/// Why a run tries no commands in a throw-away view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NoInspection {
+    /// The mode has no such view.
+    #[error("this mode tries nothing in a throw-away copy")]
+    NotInMode,
+    /// No operator turned it on.
+    #[error("trying commands in a throw-away copy is off; `try = true` under `[plan]` in your settings turns it on")]
+    Off,
+    /// It was not proved on this machine.
+    #[error("a throw-away copy was not proved on this machine; `stance doctor` shows why")]
+    Unproven,
+}
+
 /// What a run is in the tree of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
@@ -116,6 +144,9 @@ pub struct RunRecipe {
     pub approver: Approver,
     /// Whether the walls are proved.
     pub walls: WallsStanding,
+    /// Whether commands may be tried.
+    #[serde(default)]
+    pub inspection: Inspection,
     /// Rules of every scope.
     pub rules: Vec<RuleText>,
 }
@@ -189,6 +220,7 @@ fn digest_of(recipe: &RunRecipe, capability: &Capability, built: &Built) -> Stri
         "autonomy": recipe.autonomy,
         "approver": recipe.approver,
         "walls": recipe.walls,
+        "inspection": recipe.inspection,
         "read_only_once": recipe.read_only_once,
         "rules": recipe.rules,
         "tools": built.rows().iter().map(|row| row.name).collect::<Vec<_>>(),
@@ -315,6 +347,18 @@ impl RunSpec {
     /// What its processes may touch.
     pub fn containment(&self) -> Containment {
         Containment::new(self.capability.worktree, self.capability.network)
+    }
+
+    /// What a command that is tried may touch; or why this run tries none.
+    pub fn inspection(&self) -> Result<Containment, NoInspection> {
+        if !self.capability.inspection {
+            return Err(NoInspection::NotInMode);
+        }
+        match self.recipe.inspection {
+            Inspection::Off => Err(NoInspection::Off),
+            Inspection::On if self.recipe.walls == WallsStanding::Proven => Ok(Containment::throw_away()),
+            Inspection::On | Inspection::Unproven => Err(NoInspection::Unproven),
+        }
     }
 
     /// Whether somebody can answer a question and wants to be asked.

@@ -8,7 +8,7 @@ use crate::capability::Shut;
 use crate::effect::EffectSet;
 use crate::mode::Mode;
 use crate::profile::profile;
-use crate::spec::{RunSpec, WallsStanding};
+use crate::spec::{NoInspection, RunSpec};
 use crate::tool::{Descriptor, descriptor, descriptors};
 
 /// The projection of a run specification on the table of tools.
@@ -38,7 +38,7 @@ pub enum Absence {
     /// Each of its calls has effects the mode refuses.
     RefusedEffect(EffectSet),
     /// It needs a throw-away view and the run has none.
-    NoInspection,
+    NoInspection(NoInspection),
 }
 
 impl fmt::Display for Absence {
@@ -54,7 +54,7 @@ impl fmt::Display for Absence {
             Absence::AboveCeiling => formatter.write_str("it reaches further than this mode may"),
             Absence::NotOnAllowList => formatter.write_str("it changes something this mode does not list"),
             Absence::RefusedEffect(effects) => write!(formatter, "it would {}", effects.phrase()),
-            Absence::NoInspection => formatter.write_str("it needs a throw-away view, which this run has not"),
+            Absence::NoInspection(why) => why.fmt(formatter),
         }
     }
 }
@@ -164,10 +164,9 @@ fn standing(spec: &RunSpec, verbs: &Verbs, tool: &'static Descriptor) -> Result<
         Shut::AboveCeiling => Absence::AboveCeiling,
         Shut::NotOnAllowList => Absence::NotOnAllowList,
         Shut::RefusedEffect(effects) => Absence::RefusedEffect(effects),
-        Shut::NoInspection => Absence::NoInspection,
     })?;
-    if tool.needs_inspection && spec.recipe().walls == WallsStanding::Absent {
-        return Err(Absence::NoInspection);
+    if tool.needs_inspection {
+        spec.inspection().map_err(Absence::NoInspection)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Attendance, Engine, EngineConfig, Problem, ProblemKind};
-use modes::WallsStanding;
+use modes::{Inspection, WallsStanding};
 use sandbox::{Proof, Toolchains, Walls, WallsState};
 
 use crate::environment::Environment;
@@ -124,6 +124,11 @@ impl House {
             models: Arc::new(self.models(settings, named)),
             walls: walls.map(Arc::new),
             walls_standing,
+            inspection: if settings.plan_try == Some(true) {
+                Inspection::On
+            } else {
+                Inspection::Off
+            },
             operator: operator(Path::new("/etc/passwd"), rustix::process::getuid().as_raw()),
             attendance,
         })

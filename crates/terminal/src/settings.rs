@@ -68,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// How approved work lands.
     pub(crate) landing: Landing,
+    /// Whether Plan may try commands in a throw-away copy; none where nobody said.
+    pub(crate) plan_try: Option<bool>,
     /// Every file looked for, and whether it is there.
     pub(crate) files: Vec<(PathBuf, bool)>,
 }
@@ -81,6 +83,7 @@ impl Default for Settings {
             autonomy: Autonomy::default(),
             limits: Limits::default(),
             landing: Landing::Checkout,
+            plan_try: None,
             files: Vec::new(),
         }
     }
@@ -215,6 +218,7 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
         autonomy: first([&person.autonomy, &managed.autonomy]).unwrap_or_default(),
         limits: folded_limits(&[&project.limits, &person.limits, &managed.limits]),
         landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),
+        plan_try: first([&person.plan_try, &managed.plan_try]),
         files,
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use modes::{
-    AllowList, Approver, Autonomy, Built, Effect, Mode, Network, Posture, Profile, Role, RunRecipe, RunSpec, Tier,
-    WallsStanding, descriptors, profile, run_spec,
+    AllowList, Approver, Autonomy, Built, Effect, Inspection, Mode, Network, Posture, Profile, Role, RunRecipe,
+    RunSpec, Tier, WallsStanding, descriptors, profile, run_spec,
 };
 
 const HEAD: &str = "\
@@ -39,6 +39,7 @@ fn spec(mode: Mode) -> anyhow::Result<RunSpec> {
         autonomy: Autonomy::default(),
         approver: Approver::Person,
         walls: WallsStanding::Proven,
+        inspection: Inspection::On,
         rules: Vec::new(),
     };
     Ok(run_spec(recipe, &Built::everything())?)

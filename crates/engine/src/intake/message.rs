@@ -82,6 +82,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         autonomy,
         approver: options.attendance.approver(),
         walls: inner.walls_standing(),
+        inspection: inner.config.inspection,
         rules,
     };
     let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| not_startable(&refused))?;

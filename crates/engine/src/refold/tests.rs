@@ -65,6 +65,7 @@ impl Workspace {
             models: Arc::new(Script(script)),
             walls: None,
             walls_standing: WallsStanding::Absent,
+            inspection: modes::Inspection::Off,
             operator: "ada".to_owned(),
             attendance: Attendance::Later,
         };

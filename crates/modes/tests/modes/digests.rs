@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use stance_modes::{
-    Approver, Autonomy, Built, Cause, Effect, ProposedCall, Role, RuleText, RunRecipe, Scope, Target, Verdict,
-    WallsStanding, after_approval, canonical, descriptor, digest, run_spec,
+    Approver, Autonomy, Built, Cause, Effect, Inspection, ProposedCall, Role, RuleText, RunRecipe, Scope, Target,
+    Verdict, WallsStanding, after_approval, canonical, descriptor, digest, run_spec,
 };
 
 use crate::drawn::{call, recipe, spec};
@@ -99,6 +99,7 @@ fn the_digest_of_a_run_changes_with_whatever_decides() {
         autonomy: Autonomy::ActWithApproval,
         approver: Approver::Person,
         walls: WallsStanding::Proven,
+        inspection: Inspection::On,
         rules: Vec::new(),
     };
     let rule = |scope, verdict, text: &str| {
@@ -129,6 +130,8 @@ fn the_digest_of_a_run_changes_with_whatever_decides() {
         of(&|recipe| recipe.approver = Approver::Later),
         of(&|recipe| recipe.approver = Approver::Nobody),
         of(&|recipe| recipe.walls = WallsStanding::Absent),
+        of(&|recipe| recipe.inspection = Inspection::Off),
+        of(&|recipe| recipe.inspection = Inspection::Unproven),
         of(&|recipe| recipe.rules = rule(Scope::Run, Verdict::Allow, "effect(git_push)")),
         of(&|recipe| recipe.rules = rule(Scope::Person, Verdict::Allow, "effect(git_push)")),
         of(&|recipe| recipe.rules = rule(Scope::Run, Verdict::Ask, "effect(git_push)")),

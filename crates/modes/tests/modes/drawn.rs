@@ -5,8 +5,8 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 use stance_modes::paths::write_class;
 use stance_modes::{
-    Answer, Approver, Autonomy, Built, Cause, Descriptor, Effect, EffectSet, Judged, Mode, ProposedCall, Role,
-    RuleText, RunRecipe, RunSpec, Scope, Target, Verdict, WallsStanding, descriptors, judge, run_spec,
+    Answer, Approver, Autonomy, Built, Cause, Descriptor, Effect, EffectSet, Inspection, Judged, Mode, ProposedCall,
+    Role, RuleText, RunRecipe, RunSpec, Scope, Target, Verdict, WallsStanding, descriptors, judge, run_spec,
 };
 
 pub(crate) const SCOPES: [Scope; 6] = [
@@ -107,7 +107,10 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
         ]),
         select(vec![Approver::Person, Approver::Later, Approver::Nobody]),
     );
-    let walls = prop_oneof![3 => Just(WallsStanding::Proven), 1 => Just(WallsStanding::Absent)];
+    let walls = (
+        prop_oneof![3 => Just(WallsStanding::Proven), 1 => Just(WallsStanding::Absent)],
+        select(vec![Inspection::On, Inspection::Off, Inspection::Unproven]),
+    );
     let chain = prop_oneof![2 => Just(Vec::new()), 1 => chain()];
     let once = prop_oneof![3 => Just(false), 1 => Just(true)];
     (
@@ -120,7 +123,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
         prop::collection::vec(rule(), 0..6),
     )
         .prop_map(
-            |(mode, chain, role, read_only_once, (autonomy, approver), walls, rules)| RunRecipe {
+            |(mode, chain, role, read_only_once, (autonomy, approver), (walls, inspection), rules)| RunRecipe {
                 mode,
                 chain,
                 role,
@@ -128,6 +131,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
                 autonomy,
                 approver,
                 walls,
+                inspection,
                 rules,
             },
         )

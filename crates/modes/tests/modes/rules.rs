@@ -4,8 +4,8 @@ use insta::assert_snapshot;
 use serde_json::json;
 use stance_modes::paths::write_class;
 use stance_modes::{
-    Answer, Approver, Autonomy, Effect, Judged, Mode, ProposedCall, Role, RuleText, RunRecipe, Scope, Target, Verdict,
-    WallsStanding, after_approval, descriptor, judge,
+    Answer, Approver, Autonomy, Effect, Inspection, Judged, Mode, ProposedCall, Role, RuleText, RunRecipe, Scope,
+    Target, Verdict, WallsStanding, after_approval, descriptor, judge,
 };
 
 use crate::drawn::{SCOPES, spec, write};
@@ -26,6 +26,7 @@ pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
         autonomy: Autonomy::ActWithApproval,
         approver: Approver::Person,
         walls: WallsStanding::Proven,
+        inspection: Inspection::On,
         rules: rules.iter().enumerate().map(rule).collect(),
     }
 }

@@ -13,7 +13,15 @@ use work::plan::Landing;
 use super::page::{Fault, Page};
 
 /// The tables of a settings file.
-pub(crate) const TABLES: &[&str] = &["models", "providers", "permissions", "limits", "autonomy", "landing"];
+pub(crate) const TABLES: &[&str] = &[
+    "models",
+    "providers",
+    "permissions",
+    "limits",
+    "autonomy",
+    "landing",
+    "plan",
+];
 /// The tables beneath `[models]`: the modes, and what they share.
 pub(crate) const MODELS: &[&str] = &["default", "agent", "plan", "review", "orchestrate"];
 /// Whom a model can be asked of.
@@ -48,6 +56,8 @@ pub(crate) struct File {
     pub(crate) autonomy: Option<Given<Autonomy>>,
     /// `[landing] default`.
     pub(crate) landing: Option<Given<Landing>>,
+    /// `[plan] try`: whether Plan may try commands in a throw-away copy.
+    pub(crate) plan_try: Option<Given<bool>>,
 }
 
 /// A `[providers.NAME]` table.
@@ -92,7 +102,8 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
             "permissions" => permissions(&mut page, table, &mut read),
             "limits" => limits(&mut page, table, &mut read.limits),
             "autonomy" => autonomy(&mut page, table, &mut read),
-            _ => landing(&mut page, table, &mut read),
+            "landing" => landing(&mut page, table, &mut read),
+            _ => plan(&mut page, table, &mut read),
         }
     }
     (read, page.into_faults())
@@ -308,6 +319,14 @@ fn autonomy(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
         match Autonomy::from_word(&given.value) {
             Some(autonomy) => read.autonomy = Some(page.given(value.span().start, autonomy)),
             None => page.unknown_word(value.span().start, "default", &given.value, AUTONOMIES),
+        }
+    }
+}
+
+fn plan(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
+    for (key, value) in table {
+        if known(page, "plan", key, &["try"]) {
+            read.plan_try = page.truth("try", value);
         }
     }
 }

@@ -140,6 +140,14 @@ impl<'t> Page<'t> {
         }
     }
 
+    pub(crate) fn truth(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Given<bool>> {
+        let truth = value.get_ref().as_bool();
+        if truth.is_none() {
+            self.wrong_kind(key, "`true` or `false`", value);
+        }
+        truth.map(|truth| self.given(value.span().start, truth))
+    }
+
     /// A list of texts, each with its own line.
     pub(crate) fn texts(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Vec<Given<String>> {
         let Some(items) = value.get_ref().as_array() else {

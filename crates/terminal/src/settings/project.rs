@@ -36,6 +36,9 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
     if let Some(given) = &project.landing {
         page.refuse(given, "a project file does not choose how work lands");
     }
+    if let Some(given) = &project.plan_try {
+        page.refuse(given, "a project file does not let Plan try commands");
+    }
     page.faults
 }
 

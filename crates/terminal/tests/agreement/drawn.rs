@@ -1,8 +1,8 @@
 //! What the agreement is tried on: runs, rules, calls, and ways to change the world.
 
 use modes::{
-    Approver, Autonomy, Cause, Effect, Judged, Mode, ProposedCall, Role, RuleText, RunRecipe, RunSpec, Scope, Target,
-    Verdict, WallsStanding, after_approval, descriptor, descriptors, judge,
+    Approver, Autonomy, Cause, Effect, Inspection, Judged, Mode, ProposedCall, Role, RuleText, RunRecipe, RunSpec,
+    Scope, Target, Verdict, WallsStanding, after_approval, descriptor, descriptors, judge,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -40,6 +40,7 @@ pub(crate) fn main_run(mode: Mode) -> RunRecipe {
         autonomy: Autonomy::default(),
         approver: Approver::Person,
         walls: WallsStanding::Proven,
+        inspection: Inspection::On,
         rules: Vec::new(),
     }
 }

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use modes::{
-    Approver, Autonomy, EffectSet, Judged, Layer, Mode, ProposedCall, Role, RunRecipe, RunSpec, Target, WallsStanding,
-    descriptor, judge, run_spec,
+    Approver, Autonomy, EffectSet, Inspection, Judged, Layer, Mode, ProposedCall, Role, RunRecipe, RunSpec, Target,
+    WallsStanding, descriptor, judge, run_spec,
 };
 use sandbox::{Toolchains, Walls};
 use serde_json::Value;
@@ -97,6 +97,7 @@ impl Ground {
             autonomy,
             approver: Approver::Person,
             walls: WallsStanding::Proven,
+            inspection: Inspection::On,
             rules: Vec::new(),
         };
         let tools = toolbox().unwrap();

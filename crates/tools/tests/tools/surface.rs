@@ -1,6 +1,6 @@
 //! The tools as a whole: their names, order, schemas and size.
 
-use modes::{Approver, Autonomy, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
+use modes::{Approver, Autonomy, Inspection, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
 use stance_tools::{canonical_name, toolbox};
 
 const BUILT: [&str; 16] = [
@@ -81,6 +81,7 @@ fn what_plan_mode_tells_a_model_is_small() {
         autonomy: Autonomy::ActWithApproval,
         approver: Approver::Person,
         walls: WallsStanding::Proven,
+        inspection: Inspection::On,
         rules: Vec::new(),
     };
     let spec = run_spec(recipe, tools.built()).unwrap();
