@@ -103,6 +103,20 @@ pub enum Command {
         /// The run.
         run: String,
     },
+    /// Trusts a part of a project's files with exactly this content.
+    Trust {
+        /// The part.
+        what: String,
+        /// Its content.
+        content: String,
+        /// The digest it was shown with.
+        digest: String,
+    },
+    /// Forgets the trust in a part.
+    ForgetTrust {
+        /// The part.
+        what: String,
+    },
 }
 
 /// Where a message goes.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use modes::{Autonomy, Inspection, Mode, RuleText, WallsStanding};
 
 use crate::problem::Problem;
+use crate::trust::ProjectPart;
 
 /// Everything the engine is opened with. Resolved once, at the door.
 #[derive(Clone)]
@@ -19,6 +20,8 @@ pub struct EngineConfig {
     pub start: PathBuf,
     /// Rules of every scope but the run's own.
     pub rules: Vec<RuleText>,
+    /// What of the project's files counts only once an operator trusts it.
+    pub parts: Vec<ProjectPart>,
     /// How much agents may do without asking.
     pub autonomy: Autonomy,
     /// Limits of every run.

@@ -14,6 +14,7 @@ use crate::inbox;
 use crate::inner::Inner;
 use crate::intake;
 use crate::problem::Problem;
+use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
 use crate::view::{EventView, FeedItem, Pending, PlanView, RunReport, RunView, SpaceView};
 use crate::{drive, look, orchestrate, report};
@@ -102,6 +103,16 @@ impl Engine {
     /// Everything that waits for a person, oldest first.
     pub async fn inbox(&self) -> Result<Vec<Pending>, Problem> {
         inbox::all(&self.0).await
+    }
+
+    /// Everything trusted in this workspace, by the part.
+    pub async fn trusted(&self) -> Result<Vec<Trust>, Problem> {
+        Ok(trust::given(&self.0.journal).await?.into_values().collect())
+    }
+
+    /// The parts of the project's files that need trust, as they stood when this engine was opened.
+    pub fn parts(&self) -> &[(ProjectPart, Standing)] {
+        &self.0.parts
     }
 
     /// Runs, newest first.

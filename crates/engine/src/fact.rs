@@ -13,6 +13,7 @@ use work::pipeline::StepState;
 use work::plan::{ApprovalOptions, Comment, PlanMove, RevisionContent, Selection};
 
 use crate::problem::{Problem, ProblemKind};
+use crate::trust;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -193,6 +194,17 @@ pub(crate) enum Fact {
         head: Option<String>,
         after: Option<String>,
     },
+
+    TrustGiven {
+        what: String,
+        digest: String,
+        content: String,
+        who: String,
+    },
+    TrustForgotten {
+        what: String,
+        who: String,
+    },
 }
 
 /// How a call came to its result.
@@ -348,6 +360,7 @@ impl Fact {
             | Fact::StepLanded { orchestration, .. }
             | Fact::PlanCheckRan { orchestration, .. }
             | Fact::OrchestrationEnded { orchestration, .. } => format!("orchestration/{orchestration}"),
+            Fact::TrustGiven { .. } | Fact::TrustForgotten { .. } => trust::STREAM.to_owned(),
             Fact::RunStarted(start) => format!("run/{}", start.run),
             _ => format!("run/{run}"),
         }
@@ -355,7 +368,7 @@ impl Fact {
 }
 
 impl Fact {
-    /// Whether it must survive the loss of power: approvals and mode changes.
+    /// Whether it must survive the loss of power: approvals, mode changes and trust.
     pub(crate) fn lasts(&self) -> bool {
         matches!(
             self,
@@ -364,6 +377,8 @@ impl Fact {
                 | Fact::ApprovalMoved { .. }
                 | Fact::PermissionAnswered { .. }
                 | Fact::OrchestrationCreated(_)
+                | Fact::TrustGiven { .. }
+                | Fact::TrustForgotten { .. }
         )
     }
 }

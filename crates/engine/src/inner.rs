@@ -14,6 +14,7 @@ use crate::home::WorkspaceHome;
 use crate::journal::Journal;
 use crate::problem::{Problem, ProblemKind};
 use crate::run_state::RunState;
+use crate::trust::{self, ProjectPart, Standing};
 use crate::view::FeedItem;
 
 /// The scratch folder, named as one of a run, for what killed processes planted.
@@ -30,10 +31,12 @@ pub(crate) struct Inner {
     pub checkout: Option<repo::Checkout>,
     pub toolbox: Toolbox,
     pub holder: Holder,
+    /// The configured parts, as they stood when this engine was opened.
+    pub parts: Vec<(ProjectPart, Standing)>,
 }
 
 impl Inner {
-    pub(crate) async fn open(config: EngineConfig) -> Result<Inner, Problem> {
+    pub(crate) async fn open(mut config: EngineConfig) -> Result<Inner, Problem> {
         let start = config
             .start
             .canonicalize()
@@ -65,10 +68,20 @@ impl Inner {
         }
         let home = WorkspaceHome::of(&config.home, &shared)?;
         let store = Store::open(&home.database(), home.journal_key()?).await?;
+        let journal = Journal::new(store);
+        let mut parts = Vec::new();
+        for part in std::mem::take(&mut config.parts) {
+            let standing = trust::standing(&journal, &part).await?;
+            if standing.holds() {
+                config.rules.extend(part.rules.iter().cloned());
+            }
+            parts.push((part, standing));
+        }
         let toolbox = tools::toolbox().map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
         Ok(Inner {
             holder: clock::holder("stance"),
-            journal: Journal::new(store),
+            journal,
+            parts,
             config,
             home,
             worktree,

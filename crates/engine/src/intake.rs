@@ -16,6 +16,7 @@ use crate::command::{Command, Done};
 use crate::fact::Fact;
 use crate::inner::Inner;
 use crate::problem::{Problem, ProblemKind};
+use crate::trust;
 
 pub(crate) use changes::comments;
 pub(crate) use exits::{exit_of_this_stay, open_exit, voided_exits};
@@ -78,6 +79,14 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
             text,
         } => changes::comment(inner, &plan, node, quote, text).await,
         Command::Stop { run } => answer::stop(inner, &run).await,
+        Command::Trust { what, content, digest } => {
+            trust::trust(&inner.journal, &inner.config.operator, &what, &content, &digest)
+                .await
+                .map(Done::Said)
+        }
+        Command::ForgetTrust { what } => trust::forget(&inner.journal, &inner.config.operator, &what)
+            .await
+            .map(Done::Said),
     }
 }
 

@@ -36,6 +36,7 @@ mod projection;
 mod refold;
 mod report;
 mod run_state;
+mod trust;
 mod turn;
 mod view;
 mod worktree;
@@ -48,6 +49,7 @@ pub use engine::{DryRun, Engine, Explanation, Measure};
 pub use problem::{Problem, ProblemKind};
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
+pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
     CheckRun, Cost, Denial, Details, EventView, FeedItem, LandingReport, ModelUsed, OrchestrationReport, Pending,
     PlanBrief, PlanView, RunReport, RunView, SpaceView, StepReport,

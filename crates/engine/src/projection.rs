@@ -50,7 +50,9 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::ChangesObserved { .. }
         | Fact::CheckRan { .. }
         | Fact::StepEnded { .. }
-        | Fact::PlanCheckRan { .. } => Ok(()),
+        | Fact::PlanCheckRan { .. }
+        | Fact::TrustGiven { .. }
+        | Fact::TrustForgotten { .. } => Ok(()),
     }
 }
 
@@ -125,6 +127,7 @@ async fn runs(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pro
             let mut row = needed(writer, Table::Run, &run).await?;
             row.set("status", conclusion.status.word());
             set(&mut row.body, "outcome", json!(conclusion.outcome));
+            set(&mut row.body, "halted_ms", json!(event.time_ms));
             writer.put(Table::Run, &row).await?;
             if matches!(fact, Fact::RunEnded { .. }) {
                 close_waiting(writer, &run).await?;
@@ -379,6 +382,7 @@ async fn orchestrations(writer: &mut Writer, event: &Event, fact: &Fact) -> Resu
         } => {
             let mut row = needed(writer, Table::Orchestration, orchestration).await?;
             set(&mut row.body, "after", json!(after));
+            set(&mut row.body, "halted_ms", json!(event.time_ms));
             row.set("status", if *completed { "completed" } else { "failed" });
             Ok(writer.put(Table::Orchestration, &row).await?)
         }

@@ -119,6 +119,7 @@ impl House {
             person_home: self.person_home.clone(),
             start: self.start.clone(),
             rules: settings.rules.clone(),
+            parts: settings.parts.clone(),
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),
             models: Arc::new(self.models(settings, named)),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::{Limits, Problem};
+use engine::{Limits, Problem, ProjectPart};
 use llm::Given;
 use modes::{Autonomy, RuleText, Scope};
 use work::plan::Landing;
@@ -62,6 +62,8 @@ pub(crate) struct Settings {
     pub(crate) providers: BTreeMap<String, Endpoint>,
     /// Permission rules of every file.
     pub(crate) rules: Vec<RuleText>,
+    /// What of the project's file waits for trust.
+    pub(crate) parts: Vec<ProjectPart>,
     /// How freely agents act.
     pub(crate) autonomy: Autonomy,
     /// Limits of every run.
@@ -80,6 +82,7 @@ impl Default for Settings {
             layers: Vec::new(),
             providers: BTreeMap::new(),
             rules: Vec::new(),
+            parts: Vec::new(),
             autonomy: Autonomy::default(),
             limits: Limits::default(),
             landing: Landing::Checkout,
@@ -142,7 +145,8 @@ pub(crate) fn load(places: &Places) -> Result<Loaded, Problem> {
         person: &person_path,
     };
     faults.extend(project::refusals(&project, &above));
-    let settings = folded(&managed, &person, &project, files);
+    let mut settings = folded(&managed, &person, &project, files);
+    settings.parts.extend(project::part(&project, &places.project()));
     Ok(Loaded { settings, faults })
 }
 
@@ -199,11 +203,7 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
         name: name.to_owned(),
         tables: file.models.clone(),
     };
-    let rules = [
-        (Scope::Managed, managed),
-        (Scope::Workspace, project),
-        (Scope::Person, person),
-    ];
+    let (_, tightening) = project::rules_of(project);
     Settings {
         layers: vec![
             layer("project", project),
@@ -211,10 +211,13 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
             layer("managed", managed),
         ],
         providers: endpoints(&[&person.providers, &managed.providers]),
-        rules: rules
-            .into_iter()
-            .flat_map(|(scope, file)| rules_of(scope, file))
-            .collect(),
+        rules: [
+            rules_of(Scope::Managed, managed),
+            tightening,
+            rules_of(Scope::Person, person),
+        ]
+        .concat(),
+        parts: Vec::new(),
         autonomy: first([&person.autonomy, &managed.autonomy]).unwrap_or_default(),
         limits: folded_limits(&[&project.limits, &person.limits, &managed.limits]),
         landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),

@@ -57,6 +57,7 @@ impl Workspace {
             person_home: folder.path().join("home"),
             start,
             rules: Vec::new(),
+            parts: Vec::new(),
             autonomy: modes::Autonomy::ActWithApproval,
             limits: Limits {
                 retries: 0,

@@ -35,6 +35,13 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("plan", Verdict::Plan),
     ("deny", Verdict::Deny),
 ];
+
+/// The key a verdict is written under.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    let key = VERDICTS.iter().find(|(_, known)| *known == verdict);
+    key.map_or("", |(word, _)| word)
+}
+
 const LIMITS: &[&str] = &["mistakes", "tokens", "minutes", "retries", "retry_pause_ms"];
 /// The word that takes the mistake limit away.
 const OFF: &str = "off";

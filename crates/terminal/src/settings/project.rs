@@ -1,13 +1,15 @@
-//! What a project's own file may say. Nobody has vouched for it: it only tightens. It must not know
-//! where the files lie.
+//! What a project's own file may say. Until an operator trusts it, it only tightens: what allows waits
+//! for trust, what redirects or reveals is refused for good. It must not know who trusts it.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
-use engine::{Limits, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
+use engine::{Limits, ProjectPart, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
 use llm::Given;
-use modes::Verdict;
+use modes::{RuleText, Scope, Verdict};
 
-use super::file::File;
+use super::file::{File, word};
 use super::page::Fault;
 
 /// What stands above a project file.
@@ -28,7 +30,6 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
     };
     page.providers(project);
     page.models(project, &configured(above.trusted));
-    page.rules(project);
     page.limits(project, above.limits);
     if let Some(given) = &project.autonomy {
         page.refuse(given, "a project file does not set how freely agents act");
@@ -40,6 +41,47 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
         page.refuse(given, "a project file does not let Plan try commands");
     }
     page.faults
+}
+
+/// What of a project file counts only once an operator trusts it: the rules that allow.
+pub(crate) fn part(project: &File, path: &Path) -> Option<ProjectPart> {
+    let (rules, _) = rules_of(project);
+    let entries: BTreeSet<String> = rules
+        .iter()
+        .map(|rule| format!("{} {:?}", word(rule.verdict), rule.text))
+        .collect();
+    (!rules.is_empty()).then(|| ProjectPart {
+        what: path.display().to_string(),
+        content: entries.into_iter().collect::<Vec<_>>().join("\n"),
+        rules,
+        vouched: None,
+        changed_ms: changed_ms(path),
+    })
+}
+
+/// The rules that allow, and those that only tighten.
+pub(crate) fn rules_of(project: &File) -> (Vec<RuleText>, Vec<RuleText>) {
+    super::rules_of(Scope::Workspace, project)
+        .into_iter()
+        .partition(|rule| matches!(rule.verdict, Verdict::Allow | Verdict::Plan))
+}
+
+/// When the file or its folder was changed last, in milliseconds since 1970; a file that is gone
+/// again was changed just now.
+fn changed_ms(file: &Path) -> i64 {
+    [Some(file), file.parent()]
+        .into_iter()
+        .flatten()
+        .map(|path| {
+            path.symlink_metadata().map_or(i64::MAX, |facts| {
+                facts
+                    .ctime()
+                    .saturating_mul(1000)
+                    .saturating_add(facts.ctime_nsec() / 1_000_000)
+            })
+        })
+        .max()
+        .unwrap_or(i64::MAX)
 }
 
 /// The providers the person or the administrator named.
@@ -90,20 +132,6 @@ impl Refusals<'_> {
                     given,
                     &format!("you have not configured the provider `{}`", given.value),
                 );
-            }
-        }
-    }
-
-    fn rules(&mut self, project: &File) {
-        for (verdict, given) in &project.rules {
-            match verdict {
-                Verdict::Allow | Verdict::Plan => {
-                    self.refuse(
-                        given,
-                        &format!("a project file does not allow anything: `{}`", given.value),
-                    );
-                }
-                Verdict::Ask | Verdict::Deny => {}
             }
         }
     }

@@ -288,14 +288,6 @@ fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_r
             "2: a project file does not put a script in the place of a model",
         ),
         (
-            "[permissions]\nallow = [\n\"rm *\"]\n",
-            "3: a project file does not allow anything: `rm *`",
-        ),
-        (
-            "[permissions]\nplan = [\"edit(**)\"]\n",
-            "2: a project file does not allow anything: `edit(**)`",
-        ),
-        (
             "[autonomy]\ndefault = \"act_freely\"\n",
             "2: a project file does not set how freely agents act",
         ),
@@ -402,6 +394,29 @@ fn what_tightens_is_taken_and_layers_stand_in_their_order() {
             (Scope::Workspace, "effect(git_commit)")
         ]
     );
+}
+
+#[test]
+fn rules_that_allow_wait_for_trust_in_their_very_content() {
+    let part = |project: &str| {
+        let settings = sound("", "", project);
+        assert!(settings.rules.iter().all(|rule| rule.verdict > Verdict::Plan));
+        settings.parts.into_iter().next()
+    };
+    assert_eq!(part("[permissions]\ndeny = [\"rm *\"]\n"), None);
+    let first =
+        part("[permissions]\nplan = [\"edit(**)\"]\nallow = [\"npm run *\", \"a \\\"b\\\"\"]\ndeny = [\"rm *\"]\n")
+            .unwrap();
+    assert_eq!(
+        first.content,
+        "allow \"a \\\"b\\\"\"\nallow \"npm run *\"\nplan \"edit(**)\""
+    );
+    assert!(first.rules[1].place.ends_with("settings.toml:3"), "{first:?}");
+    // What does not allow, and the order, are no part of it.
+    let same = part("[permissions]\nallow = [\"a \\\"b\\\"\", \"npm run *\"]\nplan = [\"edit(**)\"]\n").unwrap();
+    assert_eq!(same.content, first.content);
+    let other = part("[permissions]\nallow = [\"edit(**)\"]\n").unwrap();
+    assert_ne!(other.digest(), first.digest());
 }
 
 #[test]

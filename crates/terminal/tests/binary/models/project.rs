@@ -31,12 +31,6 @@ fn what_redirects_reveals_or_widens_is_refused_with_its_line() {
             "does not put a script in the place of a model",
         ),
         (
-            "[permissions]\nallow = [\n  \"effect(git_push)\",\n]\n",
-            3,
-            "does not allow anything",
-        ),
-        ("[permissions]\nplan = [\"edit(**)\"]\n", 2, "does not allow anything"),
-        (
             "[autonomy]\ndefault = \"act_freely\"\n",
             2,
             "does not set how freely agents act",
