@@ -42,4 +42,4 @@ pub use spec::{
     run_spec,
 };
 pub use surface::{Absence, NotInSurface, Surface};
-pub use tool::{Built, Descriptor, NoDescriptor, Tier, descriptor, descriptors};
+pub use tool::{Built, Descriptor, ForeignTool, NoDescriptor, Tier, descriptor, descriptors};

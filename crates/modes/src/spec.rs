@@ -223,7 +223,7 @@ fn digest_of(recipe: &RunRecipe, capability: &Capability, built: &Built) -> Stri
         "inspection": recipe.inspection,
         "read_only_once": recipe.read_only_once,
         "rules": recipe.rules,
-        "tools": built.rows().iter().map(|row| row.name).collect::<Vec<_>>(),
+        "tools": built.rows().iter().map(|row| (row.name, row.tier)).collect::<Vec<_>>(),
     }))
 }
 

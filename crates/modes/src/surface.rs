@@ -9,7 +9,7 @@ use crate::effect::EffectSet;
 use crate::mode::Mode;
 use crate::profile::profile;
 use crate::spec::{NoInspection, RunSpec};
-use crate::tool::{Descriptor, descriptor, descriptors};
+use crate::tool::{Descriptor, descriptors};
 
 /// The projection of a run specification on the table of tools.
 #[derive(Debug, Clone)]
@@ -100,9 +100,8 @@ impl Surface {
         if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
             return Ok(tool);
         }
-        let absence = descriptor(name)
-            .and_then(|row| self.absent.iter().find(|(absent, _)| *absent == row))
-            .map(|(_, absence)| absence.clone());
+        let absent = self.absent.iter().find(|(row, _)| row.name == name);
+        let absence = absent.map(|(_, absence)| absence.clone());
         Err(NotInSurface {
             name: name.to_owned(),
             label: self.label.clone(),

@@ -1,7 +1,11 @@
 //! The reviewed table of every tool: its tier and the effects of each of its calls. A tool that is
-//! not built yet is in no surface; a tool without a row here cannot be registered at all.
+//! not built yet is in no surface; a tool without a row here cannot be registered at all. The tools of
+//! another program have rows of two kinds alone: one that reads, or one with every effect.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
 
 use crate::effect::{Effect, EffectSet};
 
@@ -193,6 +197,62 @@ pub fn descriptor(name: &str) -> Option<&'static Descriptor> {
     TABLE.iter().find(|row| row.name == name)
 }
 
+/// A tool of an MCP server, as far as it matters to what may happen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ForeignTool {
+    /// The server: lower-case letters, digits, `-` and single `_`, at most 32.
+    pub server: String,
+    /// The tool, as its server calls it.
+    pub tool: String,
+    /// Whether it only reads: its server says so, and the operator believes the server.
+    pub reads: bool,
+}
+
+/// Longest name of a tool that providers take.
+const LONGEST_NAME: usize = 64;
+
+/// Characters of the digest that tells a changed name from others that would read alike.
+const TOLD_APART_BY: usize = 8;
+
+impl ForeignTool {
+    /// The name the model calls: `mcp__SERVER__TOOL`. One that is too long, or has characters no
+    /// provider takes, is changed, and ends with a digest of what it was.
+    pub fn name(&self) -> String {
+        let whole = format!("mcp__{}__{}", self.server, self.tool);
+        let taken = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if whole.len() <= LONGEST_NAME && whole.chars().all(taken) {
+            return whole;
+        }
+        let digest = crate::digest(&serde_json::json!([self.server, self.tool]));
+        let start: String = whole
+            .chars()
+            .map(|c| if taken(c) { c } else { '_' })
+            .take(LONGEST_NAME - TOLD_APART_BY - 1)
+            .collect();
+        let end: String = digest.chars().take(TOLD_APART_BY).collect();
+        format!("{start}-{end}")
+    }
+
+    /// Its row, made at its first use and then always the same.
+    pub fn row(&self) -> &'static Descriptor {
+        static MADE: Mutex<BTreeMap<(String, bool), &'static Descriptor>> = Mutex::new(BTreeMap::new());
+        let name = self.name();
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry((name.clone(), self.reads)).or_insert_with(|| {
+            let name: &'static str = name.leak();
+            Box::leak(Box::new(if self.reads {
+                row(name, Tier::Read, &[])
+            } else {
+                Descriptor {
+                    mutates_worktree: true,
+                    unlisted: Some("another program does whatever it does"),
+                    ..row(name, Tier::Exec, &Effect::ALL)
+                }
+            }))
+        })
+    }
+}
+
 /// The tools that are built, in registration order: what a surface is computed over.
 #[derive(Debug, Clone, Default)]
 pub struct Built(Vec<&'static Descriptor>);
@@ -223,6 +283,18 @@ impl Built {
         Built(TABLE.iter().collect())
     }
 
+    /// The same, and the tools of other programs that a run has. The first wins a name clash.
+    #[must_use]
+    pub fn with_foreign(mut self, tools: &[ForeignTool]) -> Built {
+        for tool in tools {
+            let row = tool.row();
+            if !self.0.iter().any(|known| known.name == row.name) {
+                self.0.push(row);
+            }
+        }
+        self
+    }
+
     /// The rows in registration order.
     pub fn rows(&self) -> &[&'static Descriptor] {
         &self.0
@@ -231,5 +303,53 @@ impl Built {
     /// Whether the tool is built.
     pub fn contains(&self, descriptor: &Descriptor) -> bool {
         self.0.contains(&descriptor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn foreign(server: &str, tool: &str, reads: bool) -> ForeignTool {
+        ForeignTool {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            reads,
+        }
+    }
+
+    #[test]
+    fn a_foreign_name_is_kept_where_it_can_be_and_told_apart_where_not() {
+        assert_eq!(
+            foreign("forge", "create_issue", false).name(),
+            "mcp__forge__create_issue"
+        );
+        let long = ["a", "b"].map(|last| foreign("forge", &format!("{}{last}", "x".repeat(80)), false).name());
+        let odd = ["a b", "a/b", "a\u{200c}b"].map(|tool| foreign("forge", tool, false).name());
+        for name in long.iter().chain(&odd) {
+            assert!(name.len() <= 64 && name.is_ascii(), "{name}");
+            assert!(name.starts_with("mcp__forge__"), "{name}");
+        }
+        let apart: std::collections::BTreeSet<_> = long.iter().chain(&odd).collect();
+        assert_eq!(apart.len(), 5);
+    }
+
+    #[test]
+    fn a_foreign_tool_reads_or_has_every_effect() {
+        let reads = foreign("forge", "get", true).row();
+        assert_eq!((reads.tier, reads.effects), (Tier::Read, EffectSet::EMPTY));
+        let acts = foreign("forge", "get", false).row();
+        assert_eq!((acts.tier, acts.effects), (Tier::Exec, EffectSet::of(&Effect::ALL)));
+        assert_ne!(reads, acts);
+        assert_eq!(acts, foreign("forge", "get", false).row());
+    }
+
+    #[test]
+    fn a_foreign_tool_takes_the_name_of_no_other() {
+        let built = Built::new(["read_file"])
+            .unwrap()
+            .with_foreign(&[foreign("forge", "get", true), foreign("forge", "get", false)]);
+        let rows: Vec<_> = built.rows().iter().map(|row| (row.name, row.tier)).collect();
+        assert_eq!(rows, [("read_file", Tier::Read), ("mcp__forge__get", Tier::Read)]);
     }
 }

@@ -40,7 +40,7 @@ pub use proof::{Probe, Proof};
 pub use record::recover;
 pub use running::{Chunk, Finished, Running, Stream};
 pub use scratch::{Scratch, private_folder};
-pub use spawn::{Limits, Program, Spawn, spawn};
+pub use spawn::{Limits, Program, Spawn, converse, spawn};
 pub use survey::Violation;
 pub use toolchains::Toolchains;
 pub use view::arguments;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use modes::Containment;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::Child;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -19,6 +19,15 @@ use crate::{Captured, Limits, Places, SandboxError, Spawn, Violation, Walls, rec
 const WAITING_CHUNKS: usize = 64;
 /// Bytes of a failed start's explanation.
 const LONGEST_REASON: usize = 4096;
+
+/// What a process reads.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// These bytes, and then the end.
+    Whole(Vec<u8>),
+    /// What is said on a stream, on which it also answers.
+    Stream(DuplexStream),
+}
 
 /// Which output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,12 +120,12 @@ pub(crate) fn run(
     places: Places,
     spawn: Spawn,
     variables: Vec<(OsString, OsString)>,
+    input: Input,
 ) -> Running {
     let (chunks, output) = mpsc::channel(WAITING_CHUNKS);
     let (killer, kill_asked) = watch::channel(false);
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
-        let stdin = spawn.stdin.clone();
         let writes = places.worktree_is_written(containment);
         let (child, before, recovered, places) = blocking(move || {
             make_private(&places)?;
@@ -132,7 +141,7 @@ pub(crate) fn run(
             Ok((child, before, recovered, places))
         })
         .await?;
-        let followed = follow(child, stdin, limits, chunks, kill_asked).await;
+        let followed = follow(child, input, limits, chunks, kill_asked).await;
         if !writes || matches!(followed, Err(SandboxError::Undying)) {
             return followed;
         }
@@ -170,7 +179,7 @@ fn make_private(places: &Places) -> Result<(), SandboxError> {
 
 async fn follow(
     mut child: Child,
-    stdin: Vec<u8>,
+    given: Input,
     limits: Limits,
     chunks: mpsc::Sender<Chunk>,
     kill_asked: watch::Receiver<bool>,
@@ -196,21 +205,24 @@ async fn follow(
     // Ended already, the helper is never let go: bubblewrap may have died before it tied the helper's
     // life to its own.
     let goes = tree.is_some();
-    let write = async move {
-        // A program may well end without reading everything.
-        if goes && input.write_all(GO).await.is_ok() {
-            drop(input.write_all(&stdin).await);
-        }
-    };
     let mut stdout = Capture::new(limits.keep, limits.output_bytes);
     let mut stderr = Capture::new(limits.keep, limits.output_bytes);
-    let streams = async {
-        tokio::join!(
-            write,
-            copy(output, Stream::Output, &mut stdout, &chunks),
-            copy(&mut errors, Stream::Error, &mut stderr, &chunks)
-        )
+    let talk = async {
+        // A program may well end without reading everything.
+        let lets_go = goes && input.write_all(GO).await.is_ok();
+        match given {
+            Input::Whole(stdin) => {
+                let write = async move {
+                    if lets_go {
+                        drop(input.write_all(&stdin).await);
+                    }
+                };
+                tokio::join!(write, copy(output, Stream::Output, &mut stdout, &chunks));
+            }
+            Input::Stream(stream) => converse(stream, input, output).await,
+        }
     };
+    let streams = async { tokio::join!(talk, copy(&mut errors, Stream::Error, &mut stderr, &chunks)) };
     enders.over(&mut child, streams).await;
     let status = enders.child(&mut child).await?;
     if let Some(tree) = tree {
@@ -223,6 +235,20 @@ async fn follow(
         timed_out: enders.ended() == Some(Ended::TimeOver),
         violations: Vec::new(),
     })
+}
+
+/// Passes on what both sides say until the program says nothing more, or nobody listens.
+async fn converse(stream: DuplexStream, mut input: ChildStdin, mut output: ChildStdout) {
+    let (mut from, mut to) = tokio::io::split(stream);
+    let listens = async move {
+        drop(tokio::io::copy(&mut from, &mut input).await);
+        drop(input);
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = listens => {}
+        _ = tokio::io::copy(&mut output, &mut to) => {}
+    }
 }
 
 async fn not_started(

@@ -5,11 +5,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use modes::Containment;
+use tokio::io::DuplexStream;
 
+use crate::running::Input;
 use crate::{Keep, Places, Running, SandboxError, Walls, environment, running};
 
 /// The kernel takes no longer single argument.
 const LONGEST_LINE: usize = 120 * 1024;
+
+/// Bytes that wait in each direction of a conversation.
+const CONVERSED: usize = 64 * 1024;
 
 /// The program of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +93,31 @@ impl Spawn {
 ///
 /// Must be called within a tokio runtime. Dropping the `Running` kills every descendant.
 pub fn spawn(walls: &Walls, containment: Containment, places: &Places, spawn: Spawn) -> Result<Running, SandboxError> {
+    let input = Input::Whole(spawn.stdin.clone());
+    begin(walls, containment, places, spawn, input)
+}
+
+/// Starts a process to talk with: what is written to the stream is what it reads, and what it writes is
+/// read from the stream. Dropping the stream ends its input. Otherwise as `spawn`; of its output only
+/// standard error is recorded.
+pub fn converse(
+    walls: &Walls,
+    containment: Containment,
+    places: &Places,
+    spawn: Spawn,
+) -> Result<(Running, DuplexStream), SandboxError> {
+    let (theirs, ours) = tokio::io::duplex(CONVERSED);
+    let running = begin(walls, containment, places, spawn, Input::Stream(theirs))?;
+    Ok((running, ours))
+}
+
+fn begin(
+    walls: &Walls,
+    containment: Containment,
+    places: &Places,
+    spawn: Spawn,
+    input: Input,
+) -> Result<Running, SandboxError> {
     places.check(containment)?;
     walls.check(containment, places)?;
     let variables = environment::rebuild(&walls.toolchains, &spawn.environment)?;
@@ -99,6 +129,7 @@ pub fn spawn(walls: &Walls, containment: Containment, places: &Places, spawn: Sp
         places.clone(),
         spawn,
         variables,
+        input,
     ))
 }
 

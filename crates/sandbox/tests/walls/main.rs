@@ -9,6 +9,7 @@
     clippy::disallowed_types
 )]
 
+mod conversing;
 mod ending;
 mod escapes;
 mod ground;
