@@ -22,6 +22,8 @@ pub struct EngineConfig {
     pub rules: Vec<RuleText>,
     /// What of the project's files counts only once an operator trusts it.
     pub parts: Vec<ProjectPart>,
+    /// Hosts that need no question beside the shipped ones: of settings, and where the models answer.
+    pub hosts: Vec<String>,
     /// How much agents may do without asking.
     pub autonomy: Autonomy,
     /// Limits of every run.

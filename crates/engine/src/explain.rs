@@ -19,6 +19,7 @@ pub(crate) fn specimen(inner: &Inner, mode: Mode) -> Result<RunSpec, Problem> {
         walls: inner.walls_standing(),
         inspection: inner.config.inspection,
         rules: inner.config.rules.clone(),
+        hosts: inner.hosts(),
     };
     run_spec(recipe, inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))
 }

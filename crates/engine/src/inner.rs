@@ -96,6 +96,11 @@ impl Inner {
         self.git.as_ref().zip(self.checkout.as_ref())
     }
 
+    /// Hosts that need no question, beside the shipped ones.
+    pub(crate) fn hosts(&self) -> Vec<String> {
+        self.config.hosts.clone()
+    }
+
     pub(crate) fn walls_standing(&self) -> WallsStanding {
         if self.config.walls.is_some() {
             self.config.walls_standing

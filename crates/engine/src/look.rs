@@ -272,6 +272,7 @@ pub(crate) fn profile(inner: &Inner, mode: Mode) -> Value {
         walls: inner.walls_standing(),
         inspection: inner.config.inspection,
         rules: inner.config.rules.clone(),
+        hosts: inner.hosts(),
     };
     let spec = run_spec(recipe, inner.toolbox.built());
     let (digest, tools, absent, prompt, why_not) = match &spec {

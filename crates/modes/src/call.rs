@@ -44,7 +44,14 @@ pub enum Target {
     },
     /// Connects to a host.
     Host {
-        /// Its name.
+        /// Its name, as `host_key` spells it.
+        host: String,
+    },
+    /// Reads one page of a host.
+    Page {
+        /// Its address, as `page_key` spells it.
+        url: String,
+        /// The host, as `host_key` spells it.
         host: String,
     },
     /// Something no mode, rule or answer ever lets through.
@@ -93,7 +100,7 @@ impl ProposedCall {
             Target::Write { outside: true, .. } => {
                 self.effects = self.effects.with(Effect::FileWriteOutsideWorktree);
             }
-            Target::Host { .. } => self.effects = self.effects.with(Effect::NetworkEgress),
+            Target::Host { .. } | Target::Page { .. } => self.effects = self.effects.with(Effect::NetworkEgress),
             _ => {}
         }
         self.targets.push(target);
@@ -148,6 +155,14 @@ impl ProposedCall {
             "targets": self.targets,
             "evidence": self.evidence,
         }))
+    }
+
+    /// The hosts a permit of it grants.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().filter_map(|target| match target {
+            Target::Host { host } | Target::Page { host, .. } => Some(host.as_str()),
+            _ => None,
+        })
     }
 
     /// Whether an agent that only proposes may not do it.

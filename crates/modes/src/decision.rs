@@ -8,13 +8,13 @@
 //! ```compile_fail,E0451
 //! // A permit has no constructor outside this crate.
 //! fn made(call: stance_modes::ProposedCall) -> stance_modes::Permit {
-//!     stance_modes::Permit { call, layer: stance_modes::Layer::Pinned }
+//!     stance_modes::Permit { call, layer: stance_modes::Layer::Pinned, hosts: todo!() }
 //! }
 //! ```
 //! ```compile_fail,E0624
 //! // Nor one hidden in a function.
-//! fn made(call: stance_modes::ProposedCall) -> stance_modes::Permit {
-//!     stance_modes::Permit::new(call, stance_modes::Layer::Pinned)
+//! fn made(spec: &stance_modes::RunSpec, call: stance_modes::ProposedCall) -> stance_modes::Permit {
+//!     stance_modes::Permit::new(spec, call, stance_modes::Layer::Pinned)
 //! }
 //! ```
 //! ```compile_fail,E0599
@@ -39,7 +39,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call::ProposedCall;
-use crate::effect::EffectSet;
+use crate::effect::{Effect, EffectSet};
+use crate::hosts::HostGate;
+use crate::spec::RunSpec;
 use crate::tool::Descriptor;
 
 /// The right to perform one call, once. Owns the call.
@@ -47,11 +49,23 @@ use crate::tool::Descriptor;
 pub struct Permit {
     call: ProposedCall,
     layer: Layer,
+    hosts: HostGate,
 }
 
 impl Permit {
-    pub(crate) fn new(call: ProposedCall, layer: Layer) -> Permit {
-        Permit { call, layer }
+    pub(crate) fn new(spec: &RunSpec, call: ProposedCall, layer: Layer) -> Permit {
+        let granted = call.hosts().map(str::to_owned).collect();
+        let installs = call.effects().contains(Effect::PackageInstall);
+        Permit {
+            hosts: HostGate::of(spec, granted, installs),
+            call,
+            layer,
+        }
+    }
+
+    /// The hosts its processes and pages may reach.
+    pub fn hosts(&self) -> &HostGate {
+        &self.hosts
     }
 
     /// The tool to look up.

@@ -13,7 +13,7 @@ use crate::spec::{Approver, Autonomy, RunSpec, WallsStanding};
 /// `propose_only`, rules by scope and built-in defaults, `act_freely`, the approver.
 pub fn judge(spec: &RunSpec, call: ProposedCall, answer: Option<&Answer>) -> Judged {
     match weigh(spec, &call, answer) {
-        Weighed::Permit(layer) => Judged::Permit(Permit::new(call, layer)),
+        Weighed::Permit(layer) => Judged::Permit(Permit::new(spec, call, layer)),
         Weighed::Question(asks, layer) => Judged::Question(Question {
             asks,
             digest: call.digest(),
@@ -78,7 +78,7 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
     let matters = matters(spec, call);
     if let Some((matter, rule)) = matters
         .iter()
-        .find_map(|matter| Some((matter, denied_by(spec, matter)?)))
+        .find_map(|matter| Some((matter, denied_by(spec.rules(), matter)?)))
     {
         return Weighed::Refusal(Layer::DenyRule, format!("the rule {rule} denies to {}.", matter.what));
     }
@@ -89,6 +89,7 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
         );
     }
     let mut asks = Vec::new();
+    let mut insists = false;
     let mut layers = Vec::new();
     for matter in &matters {
         let Settled { standing, by, rule } = settle(spec.rules(), matter);
@@ -96,6 +97,7 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
         match (standing, rule) {
             (Standing::OutsidePlan, Some(rule)) => return Weighed::Refusal(Layer::Rule, outside_plan(matter, &rule)),
             (Standing::OutsidePlan | Standing::Asked, rule) => {
+                insists |= matter.insists;
                 asks.push(Ask {
                     what: matter.what.clone(),
                     rule,
@@ -108,7 +110,17 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
     if asks.is_empty() {
         return Weighed::Permit(deciding(&layers, Standing::Allowed));
     }
-    answered(spec, call, &matters, asks, deciding(&layers, Standing::Asked), answer)
+    let layer = deciding(&layers, Standing::Asked);
+    if let Some(said) = answered(call, answer) {
+        return said;
+    }
+    if spec.recipe().autonomy == Autonomy::ActFreely && !insists {
+        return Weighed::Permit(Layer::ActFreely);
+    }
+    if spec.recipe().approver == Approver::Nobody {
+        return Weighed::Refusal(Layer::NoApprover, nobody_to_ask(spec, &matters, &asks));
+    }
+    Weighed::Question(asks, layer)
 }
 
 fn outside_plan(matter: &Matter<'_>, rule: &str) -> String {
@@ -127,33 +139,19 @@ fn deciding(layers: &[(Standing, Layer)], standing: Standing) -> Layer {
         .unwrap_or(Layer::BuiltIn)
 }
 
-fn answered(
-    spec: &RunSpec,
-    call: &ProposedCall,
-    matters: &[Matter<'_>],
-    asks: Vec<Ask>,
-    layer: Layer,
-    answer: Option<&Answer>,
-) -> Weighed {
-    match answer.filter(|answer| answer.digest == call.digest()) {
-        Some(Answer { allow: true, .. }) => return Weighed::Permit(Layer::Answer),
-        Some(Answer {
-            allow: false, message, ..
-        }) => {
-            let said = message.as_ref().map_or_else(String::new, |message| {
-                format!(" They said: {}.", message.trim_end_matches(['.', '!']))
-            });
-            return Weighed::Refusal(Layer::Answer, format!("the person said no.{said} Take another way."));
-        }
-        None => {}
+/// What a person's answer to this very call decides; none when there is none.
+fn answered(call: &ProposedCall, answer: Option<&Answer>) -> Option<Weighed> {
+    let answer = answer.filter(|answer| answer.digest == call.digest())?;
+    if answer.allow {
+        return Some(Weighed::Permit(Layer::Answer));
     }
-    if spec.recipe().autonomy == Autonomy::ActFreely {
-        return Weighed::Permit(Layer::ActFreely);
-    }
-    if spec.recipe().approver == Approver::Nobody {
-        return Weighed::Refusal(Layer::NoApprover, nobody_to_ask(spec, matters, &asks));
-    }
-    Weighed::Question(asks, layer)
+    let said = answer.message.as_ref().map_or_else(String::new, |message| {
+        format!(" They said: {}.", message.trim_end_matches(['.', '!']))
+    });
+    Some(Weighed::Refusal(
+        Layer::Answer,
+        format!("the person said no.{said} Take another way."),
+    ))
 }
 
 /// What the model reads when nobody can be asked: the `--allow` that lets the call through is named
@@ -166,10 +164,10 @@ fn nobody_to_ask(spec: &RunSpec, matters: &[Matter<'_>], asks: &[Ask]) -> String
         format!("{would} A person allows it with --allow {}.", rules.join(" --allow "))
     } else {
         let rules: Vec<&str> = asks.iter().filter_map(|ask| ask.rule.as_deref()).collect();
-        format!(
-            "{would} No --allow lifts that: the rule {} wants it asked.",
-            rules.join("; ")
-        )
+        match rules.join("; ") {
+            rules if rules.is_empty() => format!("{would} No --allow lifts that."),
+            rules => format!("{would} No --allow lifts that: the rule {rules} wants it asked."),
+        }
     }
 }
 
@@ -199,18 +197,18 @@ fn quoted(word: &str) -> String {
 
 /// How a matter stands, from lax to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
+pub(crate) enum Standing {
     Allowed,
     Asked,
     /// Allowed only inside a step of an approved plan, and this is outside of one.
     OutsidePlan,
 }
 
-struct Settled {
-    standing: Standing,
+pub(crate) struct Settled {
+    pub(crate) standing: Standing,
     by: Layer,
     /// The rule that settled it, for people.
-    rule: Option<String>,
+    pub(crate) rule: Option<String>,
 }
 
 const SCOPES: [Scope; 6] = [
@@ -222,8 +220,8 @@ const SCOPES: [Scope; 6] = [
     Scope::Person,
 ];
 
-fn denied_by<'a>(spec: &'a RunSpec, matter: &Matter<'_>) -> Option<&'a Rule> {
-    spec.rules()
+pub(crate) fn denied_by<'a>(rules: &'a [Rule], matter: &Matter<'_>) -> Option<&'a Rule> {
+    rules
         .iter()
         .filter(|rule| denies(rule))
         .find(|rule| matter.named_by(rule).is_some())
@@ -235,7 +233,7 @@ fn denies(rule: &Rule) -> bool {
 
 /// Settles one matter that no deny rule names: the first scope with a rule for it decides, else the
 /// default. A deny rule about commands may mean any line, so where there is one, lines are asked.
-fn settle(rules: &[Rule], matter: &Matter<'_>) -> Settled {
+pub(crate) fn settle(rules: &[Rule], matter: &Matter<'_>) -> Settled {
     let settled = SCOPES
         .into_iter()
         .find_map(|scope| by_scope(rules, scope, matter))
@@ -277,6 +275,7 @@ fn by_scope(rules: &[Rule], scope: Scope, matter: &Matter<'_>) -> Option<Settled
 
 fn says(rule: &Rule, matter: &Matter<'_>) -> Standing {
     match rule.source().verdict {
+        Verdict::Allow if matter.insists && !rule.speaks_of_hosts() => Standing::Asked,
         Verdict::Allow => Standing::Allowed,
         Verdict::Plan if matter.planned => Standing::Allowed,
         Verdict::Plan => Standing::OutsidePlan,

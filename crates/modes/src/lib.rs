@@ -12,6 +12,7 @@ mod containment;
 mod contract;
 mod decision;
 mod effect;
+mod hosts;
 mod judge;
 mod matter;
 mod mode;
@@ -32,6 +33,10 @@ pub use contract::{
 };
 pub use decision::{Answer, Ask, Decision, DecisionRecord, Judged, Layer, Permit, Question, Refusal};
 pub use effect::{Effect, EffectSet};
+pub use hosts::{
+    HostDecision, HostGate, SHIPPED_HOSTS, ThreadReach, host_key, host_of_page, page_key, parse_host, parse_pattern,
+    urls_in,
+};
 pub use judge::judge;
 pub use mode::{Mode, ModeChoiceRefused, UnresolvedMode, after_approval, without_space};
 pub use profile::{ADAPTER_READS, Profile, profile, read_only_capability};

@@ -4,6 +4,7 @@
 use crate::call::{ProposedCall, Target};
 use crate::decision::Layer;
 use crate::effect::Effect;
+use crate::hosts::listed;
 use crate::paths::{WriteClass, names, secret_shaped};
 use crate::rules::{Rule, Subject, Verdict, literal};
 use crate::spec::{Role, RunSpec};
@@ -23,6 +24,8 @@ pub(crate) struct Matter<'a> {
     pub(crate) allowed_by: String,
     /// Whether a step of an approved plan names its path.
     pub(crate) planned: bool,
+    /// Whether neither `act_freely` nor a rule about the network at large lifts the question.
+    pub(crate) insists: bool,
     subjects: Vec<Subject<'a>>,
     /// The words of a shell line that is nothing but words.
     words: Vec<String>,
@@ -93,19 +96,22 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 Subject::Edit(path),
                 format!("edit({})", literal(path)),
             )),
-            (Effect::NetworkEgress, Target::Host { host }) => Some(caused(
-                spec,
-                effect,
-                host,
-                Subject::Net(host),
-                format!("net({})", literal(host)),
-            )),
+            (Effect::NetworkEgress, Target::Host { host }) => {
+                Some(of_host(effect, host, listed(&spec.hosts, host), spec.reach().flagged))
+            }
+            (Effect::NetworkEgress, Target::Page { url, host }) => Some(of_page(spec, effect, url, host)),
             (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line)),
             (Effect::GitCommit, Target::Branch { name }) => Some(of_commit(effect, name)),
             _ => None,
         })
         .collect();
-    if causes.is_empty() { vec![bare(effect)] } else { causes }
+    if !causes.is_empty() {
+        return causes;
+    }
+    vec![Matter {
+        insists: effect == Effect::NetworkEgress && spec.reach().flagged,
+        ..bare(effect)
+    }]
 }
 
 /// Whether reading the path is what makes the call read secrets: its name says so, or no name does.
@@ -124,17 +130,42 @@ fn bare<'a>(effect: Effect) -> Matter<'a> {
         default_by: Layer::BuiltIn,
         allowed_by: format!("effect({effect})"),
         planned: false,
+        insists: false,
         subjects: vec![Subject::Effect(effect)],
         words: Vec::new(),
         is_line: false,
     }
 }
 
+/// A host on the list needs no question; from a thread that holds secrets every other one has to be
+/// asked about, or named by a rule.
+pub(crate) fn of_host(effect: Effect, host: &str, listed: bool, flagged: bool) -> Matter<'_> {
+    let what = match (listed, flagged) {
+        (false, true) => format!("{} ({host}), from a thread in which secrets were read", effect.phrase()),
+        _ => format!("{} ({host})", effect.phrase()),
+    };
+    Matter {
+        what,
+        default: if listed { Verdict::Allow } else { Verdict::Ask },
+        allowed_by: format!("net({})", literal(host)),
+        insists: flagged && !listed,
+        subjects: vec![Subject::Effect(effect), Subject::Net(host)],
+        ..bare(effect)
+    }
+}
+
+/// A page that an operator named in the thread needs no question either, until secrets were read.
+fn of_page<'a>(spec: &RunSpec, effect: Effect, url: &str, host: &'a str) -> Matter<'a> {
+    let reach = spec.reach();
+    let named = !reach.flagged && reach.urls.iter().any(|said| said == url);
+    of_host(effect, host, named || listed(&spec.hosts, host), reach.flagged)
+}
+
 fn caused<'a>(spec: &RunSpec, effect: Effect, by: &'a str, subject: Subject<'a>, allowed_by: String) -> Matter<'a> {
     Matter {
         what: format!("{} ({by})", effect.phrase()),
         allowed_by,
-        planned: !matches!(subject, Subject::Net(_)) && step_names(spec, by),
+        planned: step_names(spec, by),
         subjects: vec![Subject::Effect(effect), subject],
         ..bare(effect)
     }
@@ -210,6 +241,7 @@ fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, a
         default_by: Layer::BuiltIn,
         allowed_by,
         planned: step_names(spec, path),
+        insists: false,
         subjects: vec![subject],
         words: Vec::new(),
         is_line: false,

@@ -144,6 +144,22 @@ impl Rule {
         &self.text
     }
 
+    /// Whether it names hosts, and not all that uses the network.
+    pub(crate) fn speaks_of_hosts(&self) -> bool {
+        matches!(self.pattern, Pattern::Net(_))
+    }
+
+    /// Whether it allows this very host, by its name and not by a pattern.
+    pub(crate) fn allows_very_host(&self, host: &str) -> bool {
+        let named = self
+            .text
+            .text
+            .trim()
+            .strip_prefix("net(")
+            .and_then(|rest| rest.strip_suffix(')'));
+        self.text.verdict == Verdict::Allow && self.speaks_of_hosts() && named == Some(literal(host).as_str())
+    }
+
     pub(crate) fn speaks_of_commands(&self) -> bool {
         matches!(self.pattern, Pattern::Words(_))
     }

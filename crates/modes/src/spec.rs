@@ -11,12 +11,15 @@
 //! fn freed(spec: stance_modes::RunSpec) { spec.recipe().autonomy = stance_modes::Autonomy::ActFreely; }
 //! ```
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::canonical::digest;
 use crate::capability::{Capability, narrow};
 use crate::containment::Containment;
+use crate::hosts::{SHIPPED_HOSTS, ThreadReach};
 use crate::mode::Mode;
 use crate::profile::{Profile, profile, read_only_capability};
 use crate::rules::{Rule, RuleRefused, RuleText};
@@ -149,6 +152,10 @@ pub struct RunRecipe {
     pub inspection: Inspection,
     /// Rules of every scope.
     pub rules: Vec<RuleText>,
+    /// Hosts that need no question, beside the shipped ones: of settings, of the repository's
+    /// remotes, of the model provider; each as `parse_pattern` spells it.
+    #[serde(default)]
+    pub hosts: Vec<String>,
 }
 
 /// Why a run cannot start.
@@ -173,7 +180,9 @@ pub struct RunSpec {
     recipe: RunRecipe,
     profile: Profile,
     capability: Capability,
-    rules: Vec<Rule>,
+    rules: Arc<[Rule]>,
+    pub(crate) hosts: Arc<[String]>,
+    reach: ThreadReach,
     built: Built,
     digest: String,
 }
@@ -191,12 +200,15 @@ pub fn run_spec(recipe: RunRecipe, built: &Built) -> Result<RunSpec, RunSpecRefu
         .cloned()
         .map(Rule::parse)
         .collect::<Result<Vec<_>, _>>()?;
-    let digest = digest_of(&recipe, &capability, built);
+    let reach = ThreadReach::default();
+    let digest = digest_of(&recipe, &capability, &reach, built);
     let spec = RunSpec {
-        recipe,
         profile,
         capability,
-        rules,
+        rules: rules.into(),
+        hosts: recipe.hosts.clone().into(),
+        reach,
+        recipe,
         built: built.clone(),
         digest,
     };
@@ -212,7 +224,7 @@ pub fn run_spec(recipe: RunRecipe, built: &Built) -> Result<RunSpec, RunSpecRefu
 }
 
 /// Covers everything that decides what a run may do.
-fn digest_of(recipe: &RunRecipe, capability: &Capability, built: &Built) -> String {
+fn digest_of(recipe: &RunRecipe, capability: &Capability, reach: &ThreadReach, built: &Built) -> String {
     digest(&json!({
         "mode": recipe.mode,
         "role": recipe.role,
@@ -223,6 +235,8 @@ fn digest_of(recipe: &RunRecipe, capability: &Capability, built: &Built) -> Stri
         "inspection": recipe.inspection,
         "read_only_once": recipe.read_only_once,
         "rules": recipe.rules,
+        "hosts": [SHIPPED_HOSTS, recipe.hosts.iter().map(String::as_str).collect::<Vec<_>>().as_slice()],
+        "reach": reach,
         "tools": built.rows().iter().map(|row| (row.name, row.tier)).collect::<Vec<_>>(),
     }))
 }
@@ -251,8 +265,23 @@ impl RunSpec {
         if let Role::Step { files: bound, .. } = &mut bounded.recipe.role {
             *bound = Some(files);
         }
-        bounded.digest = digest_of(&bounded.recipe, &bounded.capability, &bounded.built);
-        bounded
+        bounded.renewed()
+    }
+
+    /// The same run as its thread stands now: what was read and said in it decides about hosts.
+    #[must_use]
+    pub fn in_thread(&self, reach: ThreadReach) -> RunSpec {
+        RunSpec { reach, ..self.clone() }.renewed()
+    }
+
+    fn renewed(mut self) -> RunSpec {
+        self.digest = digest_of(&self.recipe, &self.capability, &self.reach, &self.built);
+        self
+    }
+
+    /// What the history of its thread decides about hosts.
+    pub fn reach(&self) -> &ThreadReach {
+        &self.reach
     }
 
     /// The mode it runs in.
@@ -379,6 +408,10 @@ impl RunSpec {
 
     pub(crate) fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    pub(crate) fn shared_rules(&self) -> Arc<[Rule]> {
+        Arc::clone(&self.rules)
     }
 
     pub(crate) fn built(&self) -> &Built {

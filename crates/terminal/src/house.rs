@@ -120,6 +120,7 @@ impl House {
             start: self.start.clone(),
             rules: settings.rules.clone(),
             parts: settings.parts.clone(),
+            hosts: settings.hosts.iter().cloned().chain(provider_hosts(settings)).collect(),
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),
             models: Arc::new(self.models(settings, named)),
@@ -138,6 +139,18 @@ impl House {
         crate::faults::arm(&engine, &self.environment)?;
         Ok(engine)
     }
+}
+
+/// Where the models answer.
+fn provider_hosts(settings: &Settings) -> impl Iterator<Item = String> {
+    let addresses = settings
+        .providers
+        .values()
+        .filter_map(|endpoint| endpoint.base_url.as_deref());
+    let hosts = addresses
+        .chain([llm::anthropic::BASE_URL])
+        .filter_map(modes::host_of_page);
+    hosts.collect::<Vec<_>>().into_iter()
 }
 
 /// The name of the user of this process, by its number: no variable can claim another.

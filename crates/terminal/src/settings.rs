@@ -64,6 +64,8 @@ pub(crate) struct Settings {
     pub(crate) rules: Vec<RuleText>,
     /// What of the project's file waits for trust.
     pub(crate) parts: Vec<ProjectPart>,
+    /// Hosts that need no question.
+    pub(crate) hosts: Vec<String>,
     /// How freely agents act.
     pub(crate) autonomy: Autonomy,
     /// Limits of every run.
@@ -83,6 +85,7 @@ impl Default for Settings {
             providers: BTreeMap::new(),
             rules: Vec::new(),
             parts: Vec::new(),
+            hosts: Vec::new(),
             autonomy: Autonomy::default(),
             limits: Limits::default(),
             landing: Landing::Checkout,
@@ -218,6 +221,10 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
         ]
         .concat(),
         parts: Vec::new(),
+        hosts: [person, managed]
+            .into_iter()
+            .flat_map(|file| file.hosts.iter().map(|given| given.value.clone()))
+            .collect(),
         autonomy: first([&person.autonomy, &managed.autonomy]).unwrap_or_default(),
         limits: folded_limits(&[&project.limits, &person.limits, &managed.limits]),
         landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),

@@ -41,6 +41,7 @@ fn spec(mode: Mode) -> anyhow::Result<RunSpec> {
         walls: WallsStanding::Proven,
         inspection: Inspection::On,
         rules: Vec::new(),
+        hosts: Vec::new(),
     };
     Ok(run_spec(recipe, &Built::everything())?)
 }

@@ -84,6 +84,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         walls: inner.walls_standing(),
         inspection: inner.config.inspection,
         rules,
+        hosts: inner.hosts(),
     };
     let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| not_startable(&refused))?;
     if options.check.is_some() && spec.capability().refused().contains(Effect::ProcessSpawn) {

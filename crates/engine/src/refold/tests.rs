@@ -58,6 +58,7 @@ impl Workspace {
             start,
             rules: Vec::new(),
             parts: Vec::new(),
+            hosts: Vec::new(),
             autonomy: modes::Autonomy::ActWithApproval,
             limits: Limits {
                 retries: 0,

@@ -101,6 +101,7 @@ fn the_digest_of_a_run_changes_with_whatever_decides() {
         walls: WallsStanding::Proven,
         inspection: Inspection::On,
         rules: Vec::new(),
+        hosts: Vec::new(),
     };
     let rule = |scope, verdict, text: &str| {
         vec![RuleText {

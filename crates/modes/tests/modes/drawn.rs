@@ -133,6 +133,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
                 walls,
                 inspection,
                 rules,
+                hosts: Vec::new(),
             },
         )
 }

@@ -28,6 +28,7 @@ pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
         walls: WallsStanding::Proven,
         inspection: Inspection::On,
         rules: rules.iter().enumerate().map(rule).collect(),
+        hosts: Vec::new(),
     }
 }
 

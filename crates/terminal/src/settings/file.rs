@@ -21,6 +21,7 @@ pub(crate) const TABLES: &[&str] = &[
     "autonomy",
     "landing",
     "plan",
+    "network",
 ];
 /// The tables beneath `[models]`: the modes, and what they share.
 pub(crate) const MODELS: &[&str] = &["default", "agent", "plan", "review", "orchestrate"];
@@ -65,6 +66,8 @@ pub(crate) struct File {
     pub(crate) landing: Option<Given<Landing>>,
     /// `[plan] try`: whether Plan may try commands in a throw-away copy.
     pub(crate) plan_try: Option<Given<bool>>,
+    /// `[network] hosts`, each in its one spelling.
+    pub(crate) hosts: Vec<Given<String>>,
 }
 
 /// A `[providers.NAME]` table.
@@ -110,6 +113,7 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
             "limits" => limits(&mut page, table, &mut read.limits),
             "autonomy" => autonomy(&mut page, table, &mut read),
             "landing" => landing(&mut page, table, &mut read),
+            "network" => network(&mut page, table, &mut read),
             _ => plan(&mut page, table, &mut read),
         }
     }
@@ -334,6 +338,34 @@ fn plan(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
     for (key, value) in table {
         if known(page, "plan", key, &["try"]) {
             read.plan_try = page.truth("try", value);
+        }
+    }
+}
+
+fn network(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
+    for (key, value) in table {
+        if !known(page, "network", key, &["hosts"]) {
+            continue;
+        }
+        let Some(items) = value.get_ref().as_array() else {
+            page.texts("hosts", value);
+            continue;
+        };
+        for item in items.iter() {
+            let Some(given) = page.text("hosts", item) else {
+                continue;
+            };
+            match modes::parse_pattern(&given.value) {
+                Some(host) => read.hosts.push(Given { value: host, ..given }),
+                None => page.fault(
+                    item.span().start,
+                    format!(
+                        "`{}` is no host: write a name as `docs.example.org`, every name beneath one as \
+                         `*.example.org`, or a name with its port as `example.org:8443`",
+                        given.value
+                    ),
+                ),
+            }
         }
     }
 }

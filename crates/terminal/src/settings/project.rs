@@ -40,6 +40,12 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
     if let Some(given) = &project.plan_try {
         page.refuse(given, "a project file does not let Plan try commands");
     }
+    for given in &project.hosts {
+        page.refuse(
+            given,
+            &format!("a project file does not open the network: `{}`", given.value),
+        );
+    }
     page.faults
 }
 

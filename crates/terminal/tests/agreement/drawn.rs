@@ -42,6 +42,7 @@ pub(crate) fn main_run(mode: Mode) -> RunRecipe {
         walls: WallsStanding::Proven,
         inspection: Inspection::On,
         rules: Vec::new(),
+        hosts: Vec::new(),
     }
 }
 

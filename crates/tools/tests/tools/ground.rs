@@ -99,6 +99,7 @@ impl Ground {
             walls: WallsStanding::Proven,
             inspection: Inspection::On,
             rules: Vec::new(),
+            hosts: Vec::new(),
         };
         let tools = toolbox().unwrap();
         let spec = run_spec(recipe, tools.built()).unwrap();
