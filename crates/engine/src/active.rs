@@ -8,7 +8,7 @@ use tools::Scope;
 
 use crate::config::ChosenModel;
 use crate::fact::Fact;
-use crate::inner::Inner;
+use crate::inner::{self, Inner};
 use crate::problem::{Problem, ProblemKind};
 use crate::run_state::RunState;
 use crate::turn::assemble;
@@ -119,6 +119,7 @@ async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken
         scratch: inner.home.scratch(run)?,
         repositories: inner.home.repositories(&inner.worktree),
         hidden: inner.hidden(),
+        secrets: inner::secrets(spec),
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use modes::{Containment, Ending};
+use modes::{Ending, RunSpec};
 use sandbox::{Program, Spawn};
 
 use crate::active::Active;
 use crate::fact::Fact;
-use crate::inner::Inner;
+use crate::inner::{self, Inner};
 use crate::problem::{Problem, ProblemKind};
 
 /// A check may take so long.
@@ -22,7 +22,7 @@ const KEPT: usize = 16 * 1024;
 pub(crate) async fn after_stop(run: &mut Active, ending: Ending) -> Result<Ending, Problem> {
     let mut ending = ending;
     if let Some(command) = run.state.start.check.clone() {
-        let outcome = check(&run.inner, run.spec.containment(), &run.state.start.run, &command).await?;
+        let outcome = check(&run.inner, &run.spec, &run.state.start.run, &command).await?;
         let exit = outcome.0;
         run.record(vec![Fact::CheckRan {
             command,
@@ -44,7 +44,7 @@ pub(crate) async fn after_stop(run: &mut Active, ending: Ending) -> Result<Endin
 /// Runs one command line in the checkout, inside walls. Exit code and the end of its output.
 pub(crate) async fn check(
     inner: &Inner,
-    containment: Containment,
+    spec: &RunSpec,
     run: &str,
     command: &str,
 ) -> Result<(Option<i32>, String), Problem> {
@@ -55,11 +55,12 @@ pub(crate) async fn check(
         )
         .hint("`stance doctor` shows why."));
     };
-    let places = inner.places(run)?;
+    let mut places = inner.places(run)?;
+    places.secrets = inner::secrets(spec);
     let mut spawn = Spawn::new(Program::Shell(command.to_owned()), &inner.worktree);
     spawn.environment.push(("STANCE_RUN".to_owned(), run.to_owned()));
     spawn.limits.wall_time = LONGEST;
-    let running = sandbox::spawn(walls, containment, &places, spawn)
+    let running = sandbox::spawn(walls, spec.containment(), &places, spawn)
         .map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
     let finished = running
         .wait()

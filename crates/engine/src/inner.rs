@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use modes::WallsStanding;
+use modes::{RunSpec, WallsStanding};
 use store::{Holder, Store};
 use tools::Toolbox;
 
@@ -170,6 +170,12 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// The secret-shaped files that processes of a run see: those it may read without asking.
+pub(crate) fn secrets(spec: &RunSpec) -> sandbox::Secrets {
+    let spec = spec.clone();
+    sandbox::Secrets::shown_if(move |path| spec.reads_unasked(path))
 }
 
 /// Worktree and shared folder where git cannot be asked: the nearest folder with a `.git`.

@@ -38,7 +38,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::call::ProposedCall;
+use crate::call::{ProposedCall, Target};
 use crate::effect::{Effect, EffectSet};
 use crate::hosts::HostGate;
 use crate::spec::RunSpec;
@@ -81,6 +81,11 @@ impl Permit {
     /// The arguments judged: a tool reads its arguments from here alone.
     pub fn arguments(&self) -> &Value {
         self.call.arguments()
+    }
+
+    /// What it acts on, as judged.
+    pub fn targets(&self) -> &[Target] {
+        self.call.targets()
     }
 
     /// The layer that let it through.

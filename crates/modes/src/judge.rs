@@ -1,6 +1,8 @@
 //! The one decision about a call: surface, ceiling, rules, defaults, the person. Knows nothing of
 //! how a call is carried out, nor who asks.
 
+use serde_json::Value;
+
 use crate::call::{ProposedCall, Target};
 use crate::decision::{Answer, Ask, Judged, Layer, Permit, Question, Refusal};
 use crate::effect::Effect;
@@ -8,6 +10,7 @@ use crate::matter::{Matter, matters};
 use crate::paths::WriteClass;
 use crate::rules::{Rule, RuleText, Scope, Verdict};
 use crate::spec::{Approver, Autonomy, RunSpec, WallsStanding};
+use crate::tool::descriptor;
 
 /// Judges one call of a run. The order is the law: pinned, ceiling, never, deny rules,
 /// `propose_only`, rules by scope and built-in defaults, `act_freely`, the approver.
@@ -56,10 +59,26 @@ fn weigh(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Weighe
     if call.effects().contains(Effect::ProcessSpawn) && spec.recipe().walls == WallsStanding::Absent {
         return Weighed::Refusal(
             Layer::Walls,
-            "programs run only inside proven walls, and this machine has none; `stance doctor` shows why.".to_owned(),
+            "programs run only inside proven walls, or where a person has accepted to do without them; `stance \
+             doctor` shows why these do not stand and what to do."
+                .to_owned(),
         );
     }
     by_rules(spec, call, answer)
+}
+
+impl RunSpec {
+    /// Whether rules and autonomy let the run read a secret-shaped path without asking. Its processes
+    /// see such a file only then, or when a judged call names it.
+    pub fn reads_unasked(&self, path: &str) -> bool {
+        let Some(row) = descriptor("read_file") else {
+            return false;
+        };
+        let call = ProposedCall::new(row, "", Value::Null)
+            .with_effect(Effect::SecretAccess)
+            .with_target(Target::Read { path: path.to_owned() });
+        matches!(by_rules(self, &call, None), Weighed::Permit(_))
+    }
 }
 
 fn never(target: &Target) -> Option<String> {

@@ -7,7 +7,7 @@ use crate::effect::Effect;
 use crate::hosts::listed;
 use crate::paths::{WriteClass, names, secret_shaped};
 use crate::rules::{Rule, Subject, Verdict, literal};
-use crate::spec::{Role, RunSpec};
+use crate::spec::{Role, RunSpec, WallsStanding};
 
 /// Branches that Stance made for itself begin so.
 const OWN_BRANCHES: &str = "stance/";
@@ -105,13 +105,31 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
             _ => None,
         })
         .collect();
-    if !causes.is_empty() {
-        return causes;
+    let matters = if causes.is_empty() {
+        vec![Matter {
+            insists: effect == Effect::NetworkEgress && spec.reach().flagged,
+            ..bare(effect)
+        }]
+    } else {
+        causes
+    };
+    if effect == Effect::ProcessSpawn && spec.recipe().walls != WallsStanding::Proven {
+        matters.into_iter().map(unheld).collect()
+    } else {
+        matters
     }
-    vec![Matter {
-        insists: effect == Effect::NetworkEgress && spec.reach().flagged,
-        ..bare(effect)
-    }]
+}
+
+/// A program that no proven walls hold could use whatever its user may, our own records included.
+fn unheld(matter: Matter<'_>) -> Matter<'_> {
+    Matter {
+        what: format!(
+            "{}, which no proven walls hold: your approvals are not protected from it",
+            matter.what
+        ),
+        default: Verdict::Ask,
+        ..matter
+    }
 }
 
 /// Whether reading the path is what makes the call read secrets: its name says so, or no name does.

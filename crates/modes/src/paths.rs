@@ -73,6 +73,22 @@ pub const SECRET_SAMPLES: &[&str] = &[
     "*.pub",
 ];
 
+/// Folders that other people's packages are unpacked into, and what is built: files in them are
+/// nobody's secrets here, whatever their names.
+pub const DEPENDENCY_FOLDERS: &[&str] = &[
+    "node_modules",
+    "bower_components",
+    ".venv",
+    "venv",
+    ".tox",
+    "site-packages",
+    "vendor",
+    "target",
+];
+
+/// A file that only such a folder has, whatever its own name: what Python marks an environment with.
+pub const DEPENDENCY_MARK: &str = "pyvenv.cfg";
+
 /// Names of files and folders that configure agents, editors, git or CI.
 pub const CONFIGURING_NAMES: &[&str] = &[
     ".stance",
@@ -261,10 +277,17 @@ pub fn write_class(path: &str) -> WriteClass {
 /// Whether a path is shaped like one that holds secrets. `path` is relative or absolute.
 pub fn secret_shaped(path: &str) -> bool {
     let last = components(path).last().unwrap_or_default();
-    if SECRET_SAMPLES.iter().any(|sample| matches_name(sample, &last)) {
-        return false;
-    }
-    any_component(path, SECRET_NAMES)
+    !is_sample(&last) && any_component(path, SECRET_NAMES)
+}
+
+/// Whether a file, or every file in a folder, of this name holds secrets unless it is a sample.
+pub fn is_secret_name(component: &str) -> bool {
+    any_component(component, SECRET_NAMES)
+}
+
+/// Whether a file of this name is a sample, meant to be read.
+pub fn is_sample(component: &str) -> bool {
+    any_component(component, SECRET_SAMPLES)
 }
 
 /// Whether a step's list of files names a path: as itself, as a folder above it, or by a pattern.

@@ -67,13 +67,20 @@ pub enum Approver {
     Nobody,
 }
 
-/// Whether the walls around processes have been proved on this machine.
+/// What holds processes on this machine. Below `Proven` programs run only because an operator has
+/// accepted it in words, and starting one asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WallsStanding {
     /// Every probe of the proof was held.
     Proven,
-    /// There are none, or the proof failed.
+    /// Rules of the kernel hold in the place of a view of its own; something is lost.
+    Partial,
+    /// An operator says that the container around Stance is the wall; Stance has not proven it.
+    Outer,
+    /// An operator switched them off.
+    Off,
+    /// There are none, or the proof failed; no program is started.
     Absent,
 }
 
@@ -103,6 +110,18 @@ pub enum NoInspection {
     /// It was not proved on this machine.
     #[error("a throw-away copy was not proved on this machine; `stance doctor` shows why")]
     Unproven,
+}
+
+impl WallsStanding {
+    /// The word behind "walls:".
+    pub const fn shown(self) -> &'static str {
+        match self {
+            WallsStanding::Proven => "on",
+            WallsStanding::Partial => "partly",
+            WallsStanding::Outer => "outer",
+            WallsStanding::Off | WallsStanding::Absent => "OFF",
+        }
+    }
 }
 
 /// What a run is in the tree of runs.
@@ -145,7 +164,7 @@ pub struct RunRecipe {
     pub autonomy: Autonomy,
     /// Who answers.
     pub approver: Approver,
-    /// Whether the walls are proved.
+    /// What holds its processes.
     pub walls: WallsStanding,
     /// Whether commands may be tried.
     #[serde(default)]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use modes::Containment;
-use sandbox::{Access, Finished, Generated, Keep, Limits, Mount, Places, Program, Scratch, Spawn, Walls};
+use sandbox::{Access, Finished, Generated, Keep, Limits, Mount, Places, Program, Scratch, Secrets, Spawn, Walls};
 
 use crate::{Checkout, RepoError};
 
@@ -175,6 +175,7 @@ impl Git {
     pub(crate) async fn attempt_in(&self, scratch: &Scratch, operation: Operation<'_>) -> Result<Finished, RepoError> {
         let checkout = operation.checkout;
         let mut places = Places::new(&checkout.worktree, scratch.path());
+        places.secrets = Secrets::shown();
         let containment = match operation.writes {
             Writes::Nothing => Containment::read_only(),
             Writes::Repository | Writes::Store(_) => Containment::repository_write(),
@@ -207,6 +208,7 @@ impl Git {
     pub(crate) async fn shell(&self, checkout: &Checkout, line: &str, stdin: Vec<u8>) -> Result<Vec<u8>, RepoError> {
         let scratch = self.scratch()?;
         let mut places = Places::new(&checkout.worktree, scratch.path());
+        places.secrets = Secrets::shown();
         places.sealed.push(checkout.worktree.clone());
         let mut spawn = Spawn::new(Program::Shell(line.to_owned()), &checkout.worktree);
         spawn.environment = base();
@@ -224,6 +226,7 @@ impl Git {
         }
         let scratch = self.scratch()?;
         let mut places = Places::new(worktree, scratch.path());
+        places.secrets = Secrets::shown();
         places.mounts.push(Mount {
             source: config.to_owned(),
             target: LISTED.into(),

@@ -35,7 +35,7 @@ pub use captured::{Captured, Keep};
 pub use credentials::credential_stores;
 pub use error::SandboxError;
 pub use inside::enter_if_asked;
-pub use places::{Access, Generated, Mount, Places};
+pub use places::{Access, Generated, Mount, Places, Secrets};
 pub use proof::{Probe, Proof};
 pub use record::recover;
 pub use running::{Chunk, Finished, Running, Stream};

@@ -1,7 +1,9 @@
 //! The places of a view: what a process sees of the host beside the system, and where it may write.
 //! Knows paths only; `view` turns them into walls.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use modes::{Containment, Posture};
 
@@ -36,9 +38,48 @@ pub struct Generated {
     pub content: Vec<u8>,
 }
 
+/// Which secret-shaped files of a worktree a process sees; every other one is there and cannot be
+/// opened. Asked with a path relative to the worktree.
+#[derive(Clone)]
+pub struct Secrets(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl Secrets {
+    /// None of them.
+    pub fn hidden() -> Self {
+        Self::shown_if(|_| false)
+    }
+
+    /// All of them: for our own git, which compares files and shows none unasked.
+    pub fn shown() -> Self {
+        Self::shown_if(|_| true)
+    }
+
+    /// Those that somebody decides upon.
+    pub fn shown_if(decides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(decides))
+    }
+
+    /// These paths besides.
+    #[must_use]
+    pub fn and(&self, paths: Vec<String>) -> Self {
+        let decides = Arc::clone(&self.0);
+        Self::shown_if(move |path| paths.iter().any(|shown| shown == path) || decides(path))
+    }
+
+    pub(crate) fn shows(&self, path: &str) -> bool {
+        (self.0)(path)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secrets")
+    }
+}
+
 /// The places of one process. All paths are absolute; a deeper path wins over one above it, and of
 /// one path `hidden` wins over `mounts`, `mounts` over `sealed`, `sealed` over the worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Places {
     /// Shown at its own path; written if the containment says so. Must have no symbolic link in it.
     pub worktree: PathBuf,
@@ -50,6 +91,8 @@ pub struct Places {
     pub scratch: PathBuf,
     /// Never readable: the product's home, credential stores.
     pub hidden: Vec<PathBuf>,
+    /// Which secret-shaped files of the worktree can be read.
+    pub secrets: Secrets,
     /// Further things shown, for our own git processes.
     pub mounts: Vec<Mount>,
     /// Where the repositories of a writable worktree are kept in mind while a process runs. One file
@@ -73,6 +116,7 @@ impl Places {
             home: None,
             sealed: Vec::new(),
             hidden: Vec::new(),
+            secrets: Secrets::hidden(),
             mounts: Vec::new(),
             files: Vec::new(),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use modes::Containment;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
@@ -59,6 +60,8 @@ pub struct Finished {
     pub stderr: Captured,
     /// It was killed because its time was over.
     pub timed_out: bool,
+    /// Secret-shaped files of the worktree that it could not open.
+    pub hidden: Vec<PathBuf>,
     /// What it did that could only be undone afterwards.
     pub violations: Vec<Violation>,
 }
@@ -127,26 +130,32 @@ pub(crate) fn run(
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let writes = places.worktree_is_written(containment);
-        let (child, before, recovered, places) = blocking(move || {
+        let (child, before, recovered, hidden, places) = blocking(move || {
             make_private(&places)?;
             let recovered = if writes { record::recover(&places)? } else { Vec::new() };
             let survey = survey::survey(&places.worktree, writes)?;
             let arguments = view::build(&walls, containment, &places, &spawn, &survey)?;
+            let hidden = view::hidden_secrets(&places, &survey);
             let before: BTreeSet<_> = survey.git.into_values().collect();
             if writes {
                 record::keep(&places.record, &before)?;
             }
             let child =
                 start::start(&walls.bwrap, arguments, variables).inspect_err(|_| record::drop_unused(&places))?;
-            Ok((child, before, recovered, places))
+            Ok((child, before, recovered, hidden, places))
         })
         .await?;
         let followed = follow(child, input, limits, chunks, kill_asked).await;
-        if !writes || matches!(followed, Err(SandboxError::Undying)) {
+        if matches!(followed, Err(SandboxError::Undying)) {
             return followed;
         }
-        let planted = blocking(move || record::settle(&places, &before)).await?;
+        let planted = if writes {
+            blocking(move || record::settle(&places, &before)).await?
+        } else {
+            Vec::new()
+        };
         let mut finished = followed?;
+        finished.hidden = hidden;
         finished.violations = recovered.into_iter().chain(planted).collect();
         Ok(finished)
     });
@@ -233,6 +242,7 @@ async fn follow(
         stdout: stdout.finish(),
         stderr: stderr.finish(),
         timed_out: enders.ended() == Some(Ended::TimeOver),
+        hidden: Vec::new(),
         violations: Vec::new(),
     })
 }

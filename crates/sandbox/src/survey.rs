@@ -41,6 +41,9 @@ pub enum Violation {
 pub(crate) struct Survey {
     /// Sockets, FIFOs and devices.
     pub(crate) special: Vec<PathBuf>,
+    /// Every file that holds secrets by its name, with the other names of the same file; of a link,
+    /// what it leads to within the worktree.
+    pub(crate) secrets: BTreeSet<PathBuf>,
     /// Every `.git`, of any type, and every folder that git takes for a repository, with its identity.
     pub(crate) git: BTreeMap<PathBuf, Identity>,
 }
@@ -50,9 +53,11 @@ pub(crate) struct Survey {
 /// process can open what is closed.
 pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError> {
     let mut survey = Survey::default();
+    let mut named_twice = BTreeSet::new();
     walk(root, writable, |find, spot| {
         let path = &spot.path;
         match find {
+            Find::Plain => (),
             Find::Closed(Errno::ACCESS) | Find::TooDeep if !writable => return Ok(()),
             Find::Closed(why) => return Err(SandboxError::unseen(path, why)),
             Find::TooDeep => return Err(SandboxError::unseen(path, "it lies too deep")),
@@ -61,6 +66,10 @@ pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError
                 return Err(SandboxError::unseen(path, "its path is too long"));
             }
             Find::Special => survey.special.push(path.clone()),
+            Find::Secret => {
+                survey.secrets.extend(secret(root, path));
+                named_twice.extend(other_names(spot));
+            }
             Find::Git(_) if writable && is_link(spot) => {
                 return Err(SandboxError::Place {
                     path: path.clone(),
@@ -73,7 +82,26 @@ pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError
         }
         Ok(())
     })?;
+    if !named_twice.is_empty() {
+        walk(root, writable, |find, spot| {
+            if find == Find::Plain && other_names(spot).is_some_and(|file| named_twice.contains(&file)) {
+                survey.secrets.insert(spot.path.clone());
+            }
+            Ok(())
+        })?;
+    }
     Ok(survey)
+}
+
+/// Where a secret really lies, if that is in the worktree: nothing can be laid over a link.
+fn secret(root: &Path, path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|real| real.starts_with(root))
+}
+
+/// The identity of a file that has more names than this one.
+fn other_names(spot: &Spot<'_>) -> Option<Identity> {
+    let facts = statat(&spot.folder.descriptor, spot.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    (facts.st_nlink > 1).then_some((facts.st_dev, facts.st_ino))
 }
 
 fn is_link(spot: &Spot<'_>) -> bool {
@@ -93,7 +121,7 @@ pub(crate) fn neutralise(
     let mut failures = Vec::new();
     let walked = walk(root, true, |find, spot| {
         let moved = match find {
-            Find::Special => return Ok(()),
+            Find::Special | Find::Secret | Find::Plain => return Ok(()),
             Find::Git(identity) | Find::Bare(identity) if before.contains(&identity) => return Ok(()),
             Find::Git(_) | Find::TooDeep => quarantined(quarantine, |to| move_away(spot, spot.name, to)),
             Find::Bare(_) => quarantined(quarantine, |to| disbelieved(spot, to)),

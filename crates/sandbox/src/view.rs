@@ -136,6 +136,7 @@ pub(crate) fn build(
         order.sealed.push(file.target.clone());
     }
     let mut masked = hide(places, &mut layers, &mut order);
+    masked.extend(hide_secrets(places, survey, &mut layers, &mut order));
     // A mount lies on top of what was there before: parents first.
     layers
         .0
@@ -269,6 +270,49 @@ fn worktree(
         layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), path);
     }
     Ok(())
+}
+
+/// Covers the secret-shaped files that the process may not read: a whole folder where none in it may
+/// be, so that it cannot be given another name. Returns the covering folders.
+fn hide_secrets(places: &Places, survey: &Survey, layers: &mut Layers, order: &mut Order) -> Vec<PathBuf> {
+    let (shown, hidden): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        survey.secrets.iter().partition(|path| shows_secret(places, path));
+    let mut covering = BTreeSet::new();
+    for path in hidden {
+        match secret_folder(&places.worktree, path) {
+            Some(folder) if !shown.iter().any(|path| path.starts_with(&folder)) => {
+                covering.insert(folder);
+            }
+            _ => layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), path),
+        }
+        order.hidden.push(path.clone());
+    }
+    for folder in &covering {
+        layers.add(Rank::Hidden, folder, vec!["--tmpfs".into(), folder.into()]);
+    }
+    covering.into_iter().collect()
+}
+
+/// The secrets that stay hidden from a process.
+pub(crate) fn hidden_secrets(places: &Places, survey: &Survey) -> Vec<PathBuf> {
+    let hidden = survey.secrets.iter().filter(|path| !shows_secret(places, path));
+    hidden.cloned().collect()
+}
+
+fn shows_secret(places: &Places, path: &Path) -> bool {
+    let inner = path.strip_prefix(&places.worktree).unwrap_or(path);
+    places.secrets.shows(&inner.to_string_lossy())
+}
+
+/// The highest folder above a file, within the worktree, that holds nothing but secrets by its name.
+fn secret_folder(worktree: &Path, path: &Path) -> Option<PathBuf> {
+    let folders = path.ancestors().skip(1).take_while(|folder| *folder != worktree);
+    let secret = |folder: &&Path| {
+        folder
+            .file_name()
+            .is_some_and(|name| modes::paths::is_secret_name(&name.to_string_lossy()))
+    };
+    folders.filter(secret).last().map(Path::to_owned)
 }
 
 /// Covers what must not be read where a wider bind would show it. Returns the covering folders.

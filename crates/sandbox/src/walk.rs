@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use modes::paths;
 use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, accessat, chmod, fchmod, fstat, openat, statat};
 use rustix::io::Errno;
 
@@ -30,6 +31,10 @@ pub(crate) enum Find {
     Bare(Identity),
     /// A socket, a FIFO or a device.
     Special,
+    /// A file or link whose name, or a folder's above it, says that it holds secrets.
+    Secret,
+    /// Any other file or link outside of a `.git`.
+    Plain,
     /// A folder deeper than `DEEPEST`; nothing in it was looked at.
     TooDeep,
     /// A folder that cannot be read, and why.
@@ -130,7 +135,31 @@ struct Pending {
     name: OsString,
     path: PathBuf,
     depth: usize,
-    in_git: bool,
+    nature: Nature,
+}
+
+/// What a folder is by its name and those above it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Nature {
+    /// The inside of a `.git`.
+    git: bool,
+    /// Everything in it holds secrets.
+    secret: bool,
+    /// Other people's packages, or what is built.
+    dependency: bool,
+}
+
+impl Nature {
+    /// Of an entry in such a folder.
+    fn beneath(self, name: &OsStr) -> Self {
+        let text = name.to_string_lossy();
+        let own = !self.git && !self.dependency;
+        Self {
+            git: self.git || name == ".git",
+            secret: own && (self.secret || paths::is_secret_name(&text)),
+            dependency: self.dependency || paths::DEPENDENCY_FOLDERS.contains(&&*text),
+        }
+    }
 }
 
 /// Tells every find to `found`, a folder before what lies in it. The inside of a `.git` is looked
@@ -146,10 +175,10 @@ pub(crate) fn walk(
         pending: Vec::new(),
         seen: 0,
     };
-    walker.look(top, root, 0, false)?;
+    walker.look(top, root, 0, Nature::default())?;
     while let Some(next) = walker.pending.pop() {
         match Folder::open(&next.above.descriptor, Path::new(&next.name), open_up) {
-            Ok(folder) => walker.look(folder, &next.path, next.depth, next.in_git)?,
+            Ok(folder) => walker.look(folder, &next.path, next.depth, next.nature)?,
             // It is gone, or no folder any more.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => (),
             Err(_) if beyond_reach(&next) => (),
@@ -173,14 +202,15 @@ struct Walker<F> {
 }
 
 impl<F: FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>> Walker<F> {
-    fn look(&mut self, folder: Folder, path: &Path, depth: usize, in_git: bool) -> Result<(), SandboxError> {
+    fn look(&mut self, folder: Folder, path: &Path, depth: usize, mut nature: Nature) -> Result<(), SandboxError> {
         let entries = entries(&folder).map_err(|error| SandboxError::unseen(path, error))?;
         self.seen += entries.len();
         if self.seen > MOST {
             return Err(SandboxError::unseen(path, format!("more than {MOST} entries")));
         }
         let folder = Rc::new(folder);
-        if !in_git && is_bare(&entries) {
+        nature.dependency |= entries.iter().any(|(name, _)| name == paths::DEPENDENCY_MARK);
+        if !nature.git && is_bare(&entries) {
             let facts = fstat(&folder.descriptor).map_err(|error| SandboxError::unseen(path, error))?;
             let spot = Spot {
                 folder: &folder,
@@ -195,8 +225,11 @@ impl<F: FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>> Walker<F> {
                 name: &name,
                 path: path.join(&name),
             };
-            let is_git = !in_git && name == ".git";
-            if is_git && let Ok(facts) = statat(&folder.descriptor, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            let its = nature.beneath(&name);
+            if its.git
+                && !nature.git
+                && let Ok(facts) = statat(&folder.descriptor, &name, AtFlags::SYMLINK_NOFOLLOW)
+            {
                 (self.found)(Find::Git((facts.st_dev, facts.st_ino)), &spot)?;
             }
             match kind {
@@ -206,9 +239,18 @@ impl<F: FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>> Walker<F> {
                     above: Rc::clone(&folder),
                     name,
                     depth: depth + 1,
-                    in_git: in_git || is_git,
+                    nature: its,
                 }),
-                FileType::RegularFile | FileType::Symlink => (),
+                FileType::RegularFile | FileType::Symlink if its.git => (),
+                FileType::RegularFile | FileType::Symlink => {
+                    let sample = paths::is_sample(&name.to_string_lossy());
+                    let find = if its.secret && !sample {
+                        Find::Secret
+                    } else {
+                        Find::Plain
+                    };
+                    (self.found)(find, &spot)?;
+                }
                 _ => (self.found)(Find::Special, &spot)?,
             }
         }

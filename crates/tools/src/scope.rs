@@ -21,6 +21,8 @@ pub struct Scope {
     pub repositories: PathBuf,
     /// Folders nothing may be read from, whatever the roots say: the home of Stance, credential stores.
     pub hidden: Vec<PathBuf>,
+    /// The secret-shaped files of the checkout that processes of the run see without a further yes.
+    pub secrets: sandbox::Secrets,
     /// The person's home folder, to know start-up files and credential stores by.
     pub home: PathBuf,
     /// The repository of the worktree, when it is one.

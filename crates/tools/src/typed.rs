@@ -4,7 +4,7 @@
 use std::future::Future;
 
 use futures_util::future::BoxFuture;
-use modes::{Permit, ProposedCall};
+use modes::{Permit, ProposedCall, Target};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,6 +19,8 @@ use crate::tool::{BadArguments, Incoming, Tool, ToolResult};
 pub(crate) struct Around<'a> {
     /// The provider's id of the call.
     pub(crate) call_id: &'a str,
+    /// What it acts on, as judged.
+    pub(crate) targets: &'a [Target],
     /// Where it acts.
     pub(crate) scope: &'a Scope,
     /// The engine's side.
@@ -85,6 +87,7 @@ impl<T: TypedTool> Tool for T {
                 ready,
                 Around {
                     call_id: permit.call_id(),
+                    targets: permit.targets(),
                     scope,
                     desk,
                 },

@@ -96,7 +96,7 @@ async fn run_checks(inner: &Inner, start: &OrchestrationStart) -> Result<(), Pro
         .iter()
         .filter(|command| !known.contains_key(*command))
     {
-        let (exit, output) = checks::check(inner, spec.containment(), &run, command).await?;
+        let (exit, output) = checks::check(inner, &spec, &run, command).await?;
         let mut change = inner.journal.change("").await?;
         change
             .record(&Fact::PlanCheckRan {

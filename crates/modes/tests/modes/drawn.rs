@@ -107,8 +107,14 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
         ]),
         select(vec![Approver::Person, Approver::Later, Approver::Nobody]),
     );
+    let standing = vec![
+        WallsStanding::Partial,
+        WallsStanding::Outer,
+        WallsStanding::Off,
+        WallsStanding::Absent,
+    ];
     let walls = (
-        prop_oneof![3 => Just(WallsStanding::Proven), 1 => Just(WallsStanding::Absent)],
+        prop_oneof![3 => Just(WallsStanding::Proven), 2 => select(standing)],
         select(vec![Inspection::On, Inspection::Off, Inspection::Unproven]),
     );
     let chain = prop_oneof![2 => Just(Vec::new()), 1 => chain()];

@@ -1,6 +1,7 @@
 //! The laws of the one decision.
 
 use proptest::prelude::*;
+use proptest::sample::select;
 use stance_modes::{
     Answer, Approver, Autonomy, Judged, Layer, Role, RuleText, RunRecipe, Scope, Target, Verdict, WallsStanding,
 };
@@ -211,6 +212,41 @@ proptest! {
         if (starts || call.tool.needs_inspection) && !spec.pinned(call.tool) {
             prop_assert_eq!(strictness(&judged), 2);
         }
+    }
+
+    #[test]
+    fn without_proven_walls_a_program_asks_and_no_throw_away_view_exists(
+        mut recipe in open_recipe(),
+        walls in select(vec![WallsStanding::Partial, WallsStanding::Outer, WallsStanding::Off]),
+        call in call(),
+    ) {
+        recipe.rules.clear();
+        recipe.walls = walls;
+        recipe.autonomy = Autonomy::ActWithApproval;
+        recipe.approver = Approver::Person;
+        let spec = spec(recipe);
+        let starts = call.proposed().effects().contains(stance_modes::Effect::ProcessSpawn);
+        if call.tool.needs_inspection && !spec.pinned(call.tool) {
+            prop_assert_eq!(layer(&call.judged(&spec)), Layer::Surface);
+        } else if starts && !spec.pinned(call.tool) {
+            match call.judged(&spec) {
+                Judged::Question(question) => prop_assert!(
+                    question.asks.iter().any(|ask| ask.what.contains("approvals are not protected")), "{:?}", question
+                ),
+                judged => prop_assert_eq!(strictness(&judged), 2),
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_is_read_unasked_as_its_reading_is_judged(recipe in recipe()) {
+        let spec = spec(recipe);
+        let row = stance_modes::descriptor("read_file").unwrap();
+        let call = stance_modes::ProposedCall::new(row, "call", serde_json::Value::Null)
+            .with_effect(stance_modes::Effect::SecretAccess)
+            .with_target(Target::Read { path: "a/.env".to_owned() });
+        let judged = stance_modes::judge(&spec, call, None);
+        prop_assert_eq!(spec.reads_unasked("a/.env"), strictness(&judged) == 0);
     }
 
     #[test]

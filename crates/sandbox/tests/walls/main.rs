@@ -18,3 +18,4 @@ mod planted;
 mod proving;
 mod repository;
 mod sabotage;
+mod secrets;

@@ -24,6 +24,9 @@ const KEPT: usize = 10 * 1024 * 1024;
 /// Both streams go one way, so that they stay in the order they were written.
 const TOGETHER: &str = "exec 2>&1; ";
 
+/// So many files are named that a command could not open.
+const MOST_HIDDEN: usize = 5;
+
 /// The variable by which a run's processes are told.
 const MARKER: &str = "STANCE_RUN";
 
@@ -87,6 +90,7 @@ impl TypedTool for ExecuteCommand {
         };
         let mut places = Places::new(&scope.worktree, &scope.scratch);
         places.hidden.clone_from(&scope.hidden);
+        places.secrets = scope.secrets.and(reads(around.targets));
         places.record.clone_from(&scope.repositories);
         places.home = Some(scope.home.clone());
         places.sealed = scope.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
@@ -115,6 +119,17 @@ impl TypedTool for ExecuteCommand {
     }
 }
 
+/// The paths a judged call reads.
+fn reads(targets: &[Target]) -> Vec<String> {
+    targets
+        .iter()
+        .filter_map(|target| match target {
+            Target::Read { path } => Some(path.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
 /// The working folder: a folder of the worktree, by its real path. Inside the walls the same path
 /// leads nowhere else, whatever is put in its place meanwhile.
 fn folder(cwd: Option<&str>, scope: &Scope) -> Result<PathBuf, BadArguments> {
@@ -129,6 +144,26 @@ fn folder(cwd: Option<&str>, scope: &Scope) -> Result<PathBuf, BadArguments> {
         Some(_) => Err(refused("is not a folder")),
         None => Err(refused("does not exist")),
     }
+}
+
+/// Which secret-shaped files the command could not open, and what shows them to it.
+fn hidden(finished: &Finished, scope: &Scope) -> String {
+    let paths: Vec<String> = finished
+        .hidden
+        .iter()
+        .map(|path| path.strip_prefix(&scope.worktree).unwrap_or(path).display().to_string())
+        .collect();
+    let shown = paths.get(..MOST_HIDDEN).unwrap_or(&paths);
+    let more = match paths.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let rule = shown.first().map_or("", String::as_str);
+    format!(
+        "commands cannot open {}{more}: by their names they hold secrets; a person shows one to them with the rule \
+         read({rule})",
+        shown.join(", ")
+    )
 }
 
 fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
@@ -161,6 +196,9 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
         None => "[ended from outside]".to_owned(),
     });
     parts.extend(hints.into_iter().map(|hint| format!("[hint: {hint}]")));
+    if failed && !finished.hidden.is_empty() {
+        parts.push(format!("[hint: {}]", hidden(finished, scope)));
+    }
     parts.extend(finished.violations.iter().map(|violation| match violation {
         Violation::GitCreated { path, .. } => {
             format!(

@@ -109,6 +109,7 @@ impl Ground {
             scratch: root.join("scratch"),
             repositories: root.join("repositories.json"),
             hidden: vec![hidden],
+            secrets: sandbox::Secrets::hidden(),
             home,
             checkout: None,
             walls: None,
