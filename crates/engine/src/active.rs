@@ -81,12 +81,15 @@ impl Active {
         })
     }
 
-    /// The specification of the call in hand: bounded by the step in progress.
-    pub(crate) fn spec_now(&self) -> RunSpec {
-        match self.state.entry().and_then(|entry| entry.files.clone()) {
+    /// The specification of the call in hand: bounded by the step in progress, with the rules that
+    /// answers to earlier calls have become.
+    pub(crate) fn spec_now(&self) -> Result<RunSpec, Problem> {
+        let spec = match self.state.entry().and_then(|entry| entry.files.clone()) {
             Some(files) => self.spec.within_step(files),
             None => self.spec.clone(),
-        }
+        };
+        spec.remembering(&self.state.remembered)
+            .map_err(|refused| Problem::new(ProblemKind::Store, refused.to_string()))
     }
 
     /// Appends facts and folds them in.

@@ -1,6 +1,6 @@
 //! What a door can ask of the engine. Every change goes through one of these.
 
-use modes::Mode;
+use modes::{Mode, Reach};
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Selection};
 
@@ -52,35 +52,12 @@ pub enum Command {
         /// What is asked for of the run that follows.
         options: RunOptions,
     },
-    /// Decides an approval by its id.
+    /// Decides an approval.
     Decide {
-        /// The approval.
-        approval: String,
-        /// The digest it was shown with.
-        digest: String,
-        /// `Approve`, `Reject` or `RequestRevision`.
-        decision: ApprovalMove,
-        /// Why.
-        reason: Option<String>,
-        /// How an approved plan is carried out.
-        options: ApprovalOptions,
-        /// Which of its steps.
-        selection: Selection,
-    },
-    /// Decides a plan by its id; otherwise as `Decide`.
-    DecidePlan {
-        /// The plan.
-        plan: String,
-        /// The digest it was shown with.
-        digest: String,
-        /// `Approve`, `Reject` or `RequestRevision`.
-        decision: ApprovalMove,
-        /// Why.
-        reason: Option<String>,
-        /// How it is carried out.
-        options: ApprovalOptions,
-        /// Which of its steps.
-        selection: Selection,
+        /// What is decided.
+        about: About,
+        /// The decision.
+        verdict: PersonDecision,
     },
     /// Goes on with the orchestration of a plan, or starts one that was saved only.
     RunPlan {
@@ -119,6 +96,30 @@ pub enum Command {
     },
 }
 
+/// What a decision is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// An approval, by its id.
+    Approval(String),
+    /// The open approval of a plan, by the plan's id.
+    Plan(String),
+}
+
+/// A person's decision with everything it names.
+#[derive(Debug, Clone)]
+pub struct PersonDecision {
+    /// The digest it was shown with.
+    pub digest: String,
+    /// `Approve`, `Reject` or `RequestRevision`.
+    pub decision: ApprovalMove,
+    /// Why.
+    pub reason: Option<String>,
+    /// How an approved plan is carried out.
+    pub options: ApprovalOptions,
+    /// Which of its steps.
+    pub selection: Selection,
+}
+
 /// Where a message goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
@@ -137,8 +138,13 @@ pub enum Address {
 /// What a person answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersonAnswer {
-    /// Yes, once.
-    Allow,
+    /// Yes.
+    Allow {
+        /// How far it reaches.
+        reach: Reach,
+        /// The rule to keep, where it is not the words of the call.
+        words: Option<String>,
+    },
     /// No.
     Deny {
         /// And why.

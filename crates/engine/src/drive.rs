@@ -83,7 +83,7 @@ fn still_waits(state: &RunState) -> bool {
         return false;
     }
     match state.open_call() {
-        Some(call) => call.asked || call.permission.as_ref().is_some_and(|(_, _, answer)| answer.is_none()),
+        Some(call) => call.asked || call.permission.as_ref().is_some_and(|(_, answer)| answer.is_none()),
         None => matches!(state.talk.last(), Some(Talk::Response(_, _, calls)) if calls.is_empty()),
     }
 }

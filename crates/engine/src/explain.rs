@@ -20,6 +20,7 @@ pub(crate) fn specimen(inner: &Inner, mode: Mode) -> Result<RunSpec, Problem> {
         inspection: inner.config.inspection,
         rules: inner.config.rules.clone(),
         hosts: inner.hosts(),
+        answers: Vec::new(),
     };
     run_spec(recipe, inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))
 }

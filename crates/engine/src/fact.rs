@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use modes::{Conclusion, DecisionRecord, EffectSet, RunRecipe};
+use modes::{Conclusion, DecisionRecord, EffectSet, Reach, RememberedRule, RuleText, RunRecipe};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{TodoItem, ToolResult, UserQuestion};
@@ -67,10 +67,12 @@ pub(crate) enum Fact {
     PermissionAsked(Box<Permission>),
     PermissionAnswered {
         permission: String,
-        call: String,
         digest: String,
         allow: bool,
+        reach: Reach,
         because: Option<String>,
+        /// The rules it has become; they hold for the rest of the run.
+        remembered: Vec<RememberedRule>,
         who: String,
     },
     QuestionAsked {
@@ -161,6 +163,12 @@ pub(crate) enum Fact {
         digest: String,
         reason: Option<String>,
         options: Option<Box<(ApprovalOptions, Selection)>>,
+    },
+
+    RuleKept(Box<KeptRule>),
+    RuleForgotten {
+        id: String,
+        who: String,
     },
 
     OrchestrationCreated(Box<OrchestrationStart>),
@@ -264,12 +272,25 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Permission {
     pub id: String,
-    pub call: String,
+    /// The calls it is for: the first, and those of the same response that are the same.
+    pub calls: Vec<String>,
     pub tool: String,
     pub arguments: Value,
     pub effects: EffectSet,
     pub asks: Vec<modes::Ask>,
     pub digest: String,
+}
+
+/// A rule kept for the workspace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct KeptRule {
+    pub id: String,
+    pub rule: RuleText,
+    /// What an answer is bound to; none for a rule that a person set.
+    pub evidence: Option<BTreeMap<String, String>>,
+    /// The permission whose answer it was.
+    pub permission: Option<String>,
+    pub who: String,
 }
 
 /// A plan as it was submitted.
@@ -361,6 +382,7 @@ impl Fact {
             | Fact::PlanCheckRan { orchestration, .. }
             | Fact::OrchestrationEnded { orchestration, .. } => format!("orchestration/{orchestration}"),
             Fact::TrustGiven { .. } | Fact::TrustForgotten { .. } => trust::STREAM.to_owned(),
+            Fact::RuleKept(_) | Fact::RuleForgotten { .. } => "rules".to_owned(),
             Fact::RunStarted(start) => format!("run/{}", start.run),
             _ => format!("run/{run}"),
         }
@@ -376,6 +398,8 @@ impl Fact {
                 | Fact::ApprovalOpened(_)
                 | Fact::ApprovalMoved { .. }
                 | Fact::PermissionAnswered { .. }
+                | Fact::RuleKept(_)
+                | Fact::RuleForgotten { .. }
                 | Fact::OrchestrationCreated(_)
                 | Fact::TrustGiven { .. }
                 | Fact::TrustForgotten { .. }

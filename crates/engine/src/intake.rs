@@ -6,13 +6,14 @@ mod changes;
 pub(crate) mod decide;
 mod exits;
 mod message;
+mod permission;
 mod space;
 
 use modes::Mode;
 use store::{Query, Row, Table};
 use work::approval::ApprovalMove;
 
-use crate::command::{Command, Done};
+use crate::command::{About, Command, Done};
 use crate::fact::Fact;
 use crate::inner::Inner;
 use crate::problem::{Problem, ProblemKind};
@@ -37,40 +38,10 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
             draft,
             options,
         } => space::switch(inner, space, to, draft, options).await,
-        Command::Decide {
-            approval,
-            digest,
-            decision,
-            reason,
-            options,
-            selection,
-        } => {
-            let verdict = decide::Verdict {
-                digest,
-                decision,
-                reason,
-                options,
-                selection,
-            };
-            decide::approval(inner, &approval, verdict).await
-        }
-        Command::DecidePlan {
-            plan,
-            digest,
-            decision,
-            reason,
-            options,
-            selection,
-        } => {
-            let verdict = decide::Verdict {
-                digest,
-                decision,
-                reason,
-                options,
-                selection,
-            };
-            decide::plan(inner, &plan, verdict).await
-        }
+        Command::Decide { about, verdict } => match about {
+            About::Approval(id) => decide::approval(inner, &id, verdict).await,
+            About::Plan(id) => decide::plan(inner, &id, verdict).await,
+        },
         Command::RunPlan { plan } => decide::run_plan(inner, &plan).await,
         Command::Comment {
             plan,

@@ -35,13 +35,14 @@ mod projection;
 #[cfg(test)]
 mod refold;
 mod report;
+mod rules;
 mod run_state;
 mod trust;
 mod turn;
 mod view;
 mod worktree;
 
-pub use command::{Address, Command, Done, PersonAnswer};
+pub use command::{About, Address, Command, Done, PersonAnswer, PersonDecision};
 pub use config::{
     Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS,
 };

@@ -273,6 +273,7 @@ pub(crate) fn profile(inner: &Inner, mode: Mode) -> Value {
         inspection: inner.config.inspection,
         rules: inner.config.rules.clone(),
         hosts: inner.hosts(),
+        answers: Vec::new(),
     };
     let spec = run_spec(recipe, inner.toolbox.built());
     let (digest, tools, absent, prompt, why_not) = match &spec {

@@ -33,6 +33,7 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
             plans(writer, event, fact).await
         }
         Fact::ApprovalOpened(_) | Fact::ApprovalMoved { .. } => approvals(writer, event, fact).await,
+        Fact::RuleKept(_) | Fact::RuleForgotten { .. } => rules(writer, event, fact).await,
         Fact::OrchestrationCreated(_)
         | Fact::StepMoved { .. }
         | Fact::StepLanded { .. }
@@ -297,6 +298,28 @@ async fn approvals(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<()
                 set(&mut row.body, "options", plain(options)?);
             }
             Ok(writer.put(Table::Approval, &row).await?)
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn rules(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Problem> {
+    match fact {
+        Fact::RuleKept(kept) => {
+            // Of the same words the later rule holds.
+            let same = Query::all(Table::Rule).having("rule", kept.rule.text.as_str());
+            for row in writer.find(&same).await? {
+                writer.delete(Table::Rule, &row.id).await?;
+            }
+            let row = Row::new(&kept.id)
+                .with("rule", kept.rule.text.as_str())
+                .with("created_ms", event.time_ms)
+                .with_body(plain(kept)?);
+            Ok(writer.put(Table::Rule, &row).await?)
+        }
+        Fact::RuleForgotten { id, .. } => {
+            writer.delete(Table::Rule, id).await?;
+            Ok(())
         }
         _ => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer};
+use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer, RememberedRule};
 use serde_json::Value;
 use tools::{Then, ToolResult};
 
@@ -28,6 +28,8 @@ pub(crate) struct RunState {
     pub seen: BTreeMap<String, String>,
     /// What people answered, word by word.
     pub answers: Vec<String>,
+    /// Rules that answers to its own calls have become.
+    pub remembered: Vec<RememberedRule>,
     pub changed: Vec<String>,
     pub checks: Vec<CheckRun>,
     pub output: Option<(Option<Value>, Option<String>)>,
@@ -59,7 +61,8 @@ pub(crate) enum Talk {
 pub(crate) struct CallState {
     pub call: llm::ToolCall,
     pub decided: Option<DecisionRecord>,
-    pub permission: Option<(String, String, Option<Answer>)>,
+    /// What it asked for last, by its id, with the answer.
+    pub permission: Option<(String, Option<Answer>)>,
     /// Whether it waits for words of a person.
     pub asked: bool,
     pub started: bool,
@@ -87,6 +90,7 @@ impl RunState {
             notes_in_row: 0,
             seen: BTreeMap::new(),
             answers: Vec::new(),
+            remembered: Vec::new(),
             changed: Vec::new(),
             checks: Vec::new(),
             output: None,
@@ -224,24 +228,29 @@ impl RunState {
                 }
             }
             Fact::PermissionAsked(permission) => {
-                if let Some(state) = self.call_mut(&permission.call) {
-                    state.permission = Some((permission.id.clone(), permission.digest.clone(), None));
+                for call in &permission.calls {
+                    if let Some(state) = self.call_mut(call) {
+                        state.permission = Some((permission.id.clone(), None));
+                    }
                 }
             }
             Fact::PermissionAnswered {
-                call,
+                permission,
                 digest,
                 allow,
                 because,
+                remembered,
                 ..
             } => {
-                if let Some((_, _, answer)) = self.call_mut(call).and_then(|state| state.permission.as_mut()) {
-                    *answer = Some(Answer {
+                self.remembered.extend(remembered.iter().cloned());
+                self.answer(
+                    permission,
+                    &Answer {
                         digest: digest.clone(),
                         allow: *allow,
                         message: because.clone(),
-                    });
-                }
+                    },
+                );
             }
             Fact::QuestionAsked { call, .. } => {
                 if let Some(state) = self.call_mut(call) {
@@ -255,6 +264,17 @@ impl RunState {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn answer(&mut self, permission: &str, answer: &Answer) {
+        let Some(Talk::Response(_, _, calls)) = self.talk.last_mut() else {
+            return;
+        };
+        for (id, given) in calls.iter_mut().filter_map(|call| call.permission.as_mut()) {
+            if id == permission {
+                *given = Some(answer.clone());
+            }
         }
     }
 
@@ -286,7 +306,7 @@ impl RunState {
             return;
         }
         let good = calls.iter().any(|call| {
-            let guided = call.permission.as_ref().is_some_and(|(_, _, answer)| {
+            let guided = call.permission.as_ref().is_some_and(|(_, answer)| {
                 answer
                     .as_ref()
                     .is_some_and(|answer| !answer.allow && answer.message.is_some())

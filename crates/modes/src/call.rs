@@ -54,6 +54,11 @@ pub enum Target {
         /// The host, as `host_key` spells it.
         host: String,
     },
+    /// Calls a tool of an MCP server.
+    Mcp {
+        /// The tool, as `SERVER/TOOL`.
+        tool: String,
+    },
     /// Something no mode, rule or answer ever lets through.
     Never {
         /// What it is: "the store of Stance", "credentials".
@@ -144,6 +149,11 @@ impl ProposedCall {
     /// What it acts on.
     pub fn targets(&self) -> &[Target] {
         &self.targets
+    }
+
+    /// The facts the digest covers beside them.
+    pub(crate) fn evidence(&self) -> &BTreeMap<String, String> {
+        &self.evidence
     }
 
     /// The digest an answer is bound to: tool, arguments, effects, targets and evidence.

@@ -46,6 +46,20 @@ fn write(value: &Value, text: &mut String) {
     }
 }
 
+/// Digits of a digest that people are shown and type; fewer name nothing.
+const SHORT: usize = 20;
+
+/// The digits of a digest that people are shown.
+pub fn short_digest(digest: &str) -> &str {
+    digest.get(..SHORT).unwrap_or(digest)
+}
+
+/// Whether what a person typed names this digest: all of it, or at least its short form. Nothing is
+/// trimmed and no case is folded: what was displayed must be given back as it was.
+pub fn names_digest(shown: &str, digest: &str) -> bool {
+    shown.len() >= SHORT && digest.starts_with(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -59,5 +73,16 @@ mod tests {
         assert_eq!(canonical(&a), r#"{"a":true,"b":[1,{"x":"\u0001\"é","y":null}]}"#);
         assert_eq!(digest(&a), digest(&b));
         assert_ne!(digest(&a), digest(&json!({"a": true, "b": [{"x": "é", "y": null}, 1]})));
+    }
+
+    #[test]
+    fn fewer_digits_than_are_shown_name_nothing() {
+        let whole = digest(&json!(1));
+        assert!(names_digest(&whole, &whole) && names_digest(short_digest(&whole), &whole));
+        assert!(!names_digest(whole.get(..SHORT - 1).unwrap(), &whole));
+        assert!(!names_digest(&format!("{whole}0"), &whole));
+        assert!(!names_digest(&whole.to_uppercase(), &whole));
+        assert!(!names_digest(&format!("{whole} "), &whole));
+        assert!(!names_digest("", ""));
     }
 }

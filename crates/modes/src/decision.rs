@@ -33,6 +33,7 @@
 //! ```
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,7 @@ use serde_json::Value;
 use crate::call::{ProposedCall, Target};
 use crate::effect::{Effect, EffectSet};
 use crate::hosts::HostGate;
+use crate::rules::widens;
 use crate::spec::RunSpec;
 use crate::tool::Descriptor;
 
@@ -160,6 +162,18 @@ pub struct Ask {
     /// The rule that names just this, as settings and `--allow` take it. It lets the thing through
     /// unless a rule that stands above it wants it asked.
     pub allowed_by: String,
+    /// Whether a yes may reach further than this once.
+    pub rememberable: bool,
+    /// What a line would run, by content: a yes that reaches further holds while these are the same.
+    pub evidence: BTreeMap<String, String>,
+}
+
+impl Ask {
+    /// Whether a person's own words for the rule to keep speak for this too. Wildcards stand where
+    /// the person put them, and never where the thing is named: a program, a path with a secret.
+    pub fn widened(&self, words: &str) -> Result<(), String> {
+        widens(words, &self.allowed_by)
+    }
 }
 
 /// Shows what it would do, and the rule that wants it asked.

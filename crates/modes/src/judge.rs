@@ -121,6 +121,8 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
                     what: matter.what.clone(),
                     rule,
                     allowed_by: matter.allowed_by.clone(),
+                    rememberable: matter.rememberable,
+                    evidence: matter.evidence.clone(),
                 });
             }
             (Standing::Allowed, _) => {}

@@ -25,7 +25,7 @@ mod surface;
 mod tool;
 
 pub use call::{ProposedCall, Target};
-pub use canonical::{canonical, digest};
+pub use canonical::{canonical, digest, names_digest, short_digest};
 pub use capability::{AllowList, Capability, narrow};
 pub use containment::{Containment, Network, Posture};
 pub use contract::{
@@ -41,7 +41,7 @@ pub use judge::judge;
 pub use mode::{Mode, ModeChoiceRefused, UnresolvedMode, after_approval, without_space};
 pub use profile::{ADAPTER_READS, Profile, profile, read_only_capability};
 pub use prompt::{ModelView, model_view};
-pub use rules::{Rule, RuleRefused, RuleText, Scope, Verdict};
+pub use rules::{Reach, RememberedRule, Rule, RuleRefused, RuleText, Scope, Verdict};
 pub use spec::{
     Approver, Autonomy, Cause, Inspection, NoInspection, Role, RunRecipe, RunSpec, RunSpecRefused, WallsStanding,
     run_spec,

@@ -1,6 +1,8 @@
 //! The things about a call that must each be settled: one for each effect and each target that
 //! causes it, so that a yes to one path is no yes to another. Decides nothing.
 
+use std::collections::BTreeMap;
+
 use crate::call::{ProposedCall, Target};
 use crate::decision::Layer;
 use crate::effect::Effect;
@@ -11,6 +13,9 @@ use crate::spec::{Role, RunSpec, WallsStanding};
 
 /// Branches that Stance made for itself begin so.
 const OWN_BRANCHES: &str = "stance/";
+
+/// What nothing but a line has.
+static NO_EVIDENCE: &BTreeMap<String, String> = &BTreeMap::new();
 
 /// One thing that must be settled.
 pub(crate) struct Matter<'a> {
@@ -26,6 +31,10 @@ pub(crate) struct Matter<'a> {
     pub(crate) planned: bool,
     /// Whether neither `act_freely` nor a rule about the network at large lifts the question.
     pub(crate) insists: bool,
+    /// Whether a yes to it may reach further than once.
+    pub(crate) rememberable: bool,
+    /// What a line would run, by content.
+    pub(crate) evidence: &'a BTreeMap<String, String>,
     subjects: Vec<Subject<'a>>,
     /// The words of a shell line that is nothing but words.
     words: Vec<String>,
@@ -35,6 +44,10 @@ pub(crate) struct Matter<'a> {
 impl Matter<'_> {
     /// How closely a rule names it; none when it does not.
     pub(crate) fn named_by(&self, rule: &Rule) -> Option<usize> {
+        let remembered = |evidence| self.rememberable && evidence == self.evidence;
+        if !rule.bound().is_none_or(remembered) {
+            return None;
+        }
         let words = (!self.words.is_empty()).then_some(Subject::Words(&self.words));
         self.subjects
             .iter()
@@ -66,6 +79,7 @@ pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<
             outside: false,
         } => Some(of_write(spec, path, *class)),
         Target::Read { path } if !reveals(call, path) => Some(of_read(spec, path)),
+        Target::Mcp { tool } => Some(of_mcp(tool)),
         _ => None,
     });
     effects.chain(targets).collect()
@@ -100,7 +114,7 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 Some(of_host(effect, host, listed(&spec.hosts, host), spec.reach().flagged))
             }
             (Effect::NetworkEgress, Target::Page { url, host }) => Some(of_page(spec, effect, url, host)),
-            (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line)),
+            (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line, call.evidence())),
             (Effect::GitCommit, Target::Branch { name }) => Some(of_commit(effect, name)),
             _ => None,
         })
@@ -149,6 +163,9 @@ fn bare<'a>(effect: Effect) -> Matter<'a> {
         allowed_by: format!("effect({effect})"),
         planned: false,
         insists: false,
+        // Said of an effect alone, a yes would be about whatever has it.
+        rememberable: effect == Effect::GitCommit,
+        evidence: NO_EVIDENCE,
         subjects: vec![Subject::Effect(effect)],
         words: Vec::new(),
         is_line: false,
@@ -167,6 +184,7 @@ pub(crate) fn of_host(effect: Effect, host: &str, listed: bool, flagged: bool) -
         default: if listed { Verdict::Allow } else { Verdict::Ask },
         allowed_by: format!("net({})", literal(host)),
         insists: flagged && !listed,
+        rememberable: true,
         subjects: vec![Subject::Effect(effect), Subject::Net(host)],
         ..bare(effect)
     }
@@ -184,6 +202,7 @@ fn caused<'a>(spec: &RunSpec, effect: Effect, by: &'a str, subject: Subject<'a>,
         what: format!("{} ({by})", effect.phrase()),
         allowed_by,
         planned: step_names(spec, by),
+        rememberable: effect != Effect::FileWriteOutsideWorktree,
         subjects: vec![Subject::Effect(effect), subject],
         ..bare(effect)
     }
@@ -202,7 +221,7 @@ fn of_commit<'a>(effect: Effect, branch: &str) -> Matter<'a> {
     }
 }
 
-fn of_line<'a>(effect: Effect, line: &str) -> Matter<'a> {
+fn of_line<'a>(effect: Effect, line: &str, evidence: &'a BTreeMap<String, String>) -> Matter<'a> {
     let words = plain_words(line);
     let matter = bare(effect);
     Matter {
@@ -212,9 +231,28 @@ fn of_line<'a>(effect: Effect, line: &str) -> Matter<'a> {
         } else {
             words.join(" ")
         },
+        rememberable: !words.is_empty(),
+        evidence,
         words,
         is_line: true,
         ..matter
+    }
+}
+
+/// What a tool of a server would do is the server's word alone: it asks.
+fn of_mcp(tool: &str) -> Matter<'_> {
+    Matter {
+        what: format!("call the MCP tool {tool}"),
+        default: Verdict::Ask,
+        default_by: Layer::BuiltIn,
+        allowed_by: format!("mcp({})", literal(tool)),
+        planned: false,
+        insists: false,
+        rememberable: true,
+        evidence: NO_EVIDENCE,
+        subjects: vec![Subject::Mcp(tool)],
+        words: Vec::new(),
+        is_line: false,
     }
 }
 
@@ -260,6 +298,8 @@ fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, a
         allowed_by,
         planned: step_names(spec, path),
         insists: false,
+        rememberable: true,
+        evidence: NO_EVIDENCE,
         subjects: vec![subject],
         words: Vec::new(),
         is_line: false,

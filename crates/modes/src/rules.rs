@@ -1,8 +1,9 @@
 //! Permission rules: one syntax everywhere. A rule speaks only for what it names.
 //!
 //! `npm run *` (whole words of a command), `edit(src/**)`, `read(.env*)`, `net(host)`,
-//! `effect(git_push)`.
+//! `mcp(server/tool*)`, `effect(git_push)`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -55,11 +56,35 @@ pub struct RuleText {
     pub place: String,
 }
 
+/// How far a person's yes reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// This very call.
+    Once,
+    /// Every such call of this run.
+    Run,
+    /// Every such call in this workspace.
+    Workspace,
+}
+
+/// A rule that a person's answer to a call has become. It holds for calls whose evidence is the same,
+/// and never for what may not be remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RememberedRule {
+    /// The rule.
+    pub rule: RuleText,
+    /// What the answered line would have run, by content: see [`crate::Ask::evidence`].
+    pub evidence: BTreeMap<String, String>,
+}
+
 /// One rule, parsed.
 #[derive(Debug, Clone)]
 pub struct Rule {
     text: RuleText,
     pattern: Pattern,
+    /// The evidence a remembered rule is bound to.
+    bound: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Clone)]
@@ -68,6 +93,7 @@ enum Pattern {
     Edit(GlobMatcher),
     Read(GlobMatcher),
     Net(GlobMatcher),
+    Mcp(GlobMatcher),
     Effect(Effect),
 }
 
@@ -94,6 +120,8 @@ pub(crate) enum Subject<'a> {
     Read(&'a str),
     /// A connection to this host.
     Net(&'a str),
+    /// A call of this tool of an MCP server, as `SERVER/TOOL`.
+    Mcp(&'a str),
     /// A command of these words.
     Words(&'a [String]),
 }
@@ -112,12 +140,13 @@ impl Rule {
             Some(("edit", glob)) => Pattern::Edit(path_glob(glob).map_err(refused)?),
             Some(("read", glob)) => Pattern::Read(path_glob(glob).map_err(refused)?),
             Some(("net", host)) => Pattern::Net(path_glob(host).map_err(refused)?),
+            Some(("mcp", tool)) => Pattern::Mcp(path_glob(tool).map_err(refused)?),
             Some(("effect", name)) => {
                 Pattern::Effect(Effect::from_name(name).ok_or_else(|| refused(format!("{name:?} is not an effect")))?)
             }
             Some((other, _)) if other.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
                 return Err(refused(format!(
-                    "{other:?} is not a kind of rule: use edit, read, net, effect or the words of a command"
+                    "{other:?} is not a kind of rule: use edit, read, net, mcp, effect or the words of a command"
                 )));
             }
             _ => {
@@ -127,7 +156,7 @@ impl Rule {
                 }
                 if words.first().is_some_and(|word| word.contains('(')) {
                     return Err(refused(
-                        "a bracket is open: write edit(…), read(…), net(…) or effect(…)".to_owned(),
+                        "a bracket is open: write edit(…), read(…), net(…), mcp(…) or effect(…)".to_owned(),
                     ));
                 }
                 if words.iter().rev().skip(1).any(|word| word.contains('*')) {
@@ -136,7 +165,24 @@ impl Rule {
                 Pattern::Words(words)
             }
         };
-        Ok(Rule { text, pattern })
+        Ok(Rule {
+            text,
+            pattern,
+            bound: None,
+        })
+    }
+
+    /// Reads a rule that was remembered from an answer.
+    pub fn remembered(remembered: RememberedRule) -> Result<Rule, RuleRefused> {
+        Ok(Rule {
+            bound: Some(remembered.evidence),
+            ..Rule::parse(remembered.rule)?
+        })
+    }
+
+    /// The evidence a remembered rule is bound to; none for a rule that somebody wrote.
+    pub(crate) fn bound(&self) -> Option<&BTreeMap<String, String>> {
+        self.bound.as_ref()
     }
 
     /// Who said it, what and where.
@@ -171,7 +217,9 @@ impl Rule {
             (Pattern::Edit(glob), Subject::Edit(path)) | (Pattern::Read(glob), Subject::Read(path)) => {
                 glob_weight(glob, path)
             }
-            (Pattern::Net(glob), Subject::Net(host)) => glob_weight(glob, host),
+            (Pattern::Net(glob), Subject::Net(name)) | (Pattern::Mcp(glob), Subject::Mcp(name)) => {
+                glob_weight(glob, name)
+            }
             (Pattern::Words(rule), Subject::Words(command)) => words_match(rule, command),
             _ => None,
         }
@@ -194,6 +242,51 @@ pub(crate) fn literal(name: &str) -> String {
         glob.push(c);
     }
     glob
+}
+
+/// Whether `words` are a rule that names all that `exact` does; else why not.
+pub(crate) fn widens(words: &str, exact: &str) -> Result<(), String> {
+    let read = |text: &str| {
+        let text = RuleText {
+            scope: Scope::Run,
+            verdict: Verdict::Allow,
+            text: text.to_owned(),
+            place: String::new(),
+        };
+        Rule::parse(text).map_err(|refused| refused.why)
+    };
+    let (wide, narrow) = (read(words)?, read(exact)?);
+    if words == exact {
+        return Ok(());
+    }
+    let named = match (&wide.pattern, &narrow.pattern) {
+        (Pattern::Words(rule), Pattern::Words(command)) => {
+            if rule.first() != command.first() {
+                return Err("it begins with another program than the call".to_owned());
+            }
+            words_match(rule, command).is_some()
+        }
+        (Pattern::Edit(wide), Pattern::Edit(narrow))
+        | (Pattern::Net(wide), Pattern::Net(narrow))
+        | (Pattern::Mcp(wide), Pattern::Mcp(narrow)) => wide.is_match(unescaped(narrow.glob().glob())),
+        (Pattern::Read(_), Pattern::Read(_)) => return Err("a yes to reading is for one path".to_owned()),
+        _ => false,
+    };
+    if named {
+        Ok(())
+    } else {
+        Err(format!("it does not name what was asked: {exact}"))
+    }
+}
+
+/// The name a literal glob matches.
+fn unescaped(glob: &str) -> String {
+    let mut name = String::new();
+    let mut characters = glob.strip_prefix("**/").unwrap_or(glob).chars();
+    while let Some(c) = characters.next() {
+        name.extend(if c == '\\' { characters.next() } else { Some(c) });
+    }
+    name
 }
 
 fn path_glob(glob: &str) -> Result<GlobMatcher, String> {
@@ -275,6 +368,38 @@ mod tests {
         assert!(!check("edit(src/**)", Subject::Read("src/a.rs")));
         assert!(check("effect(git_push)", Subject::Effect(Effect::GitPush)));
         assert!(check("net(*.example.org)", Subject::Net("api.example.org")));
+        assert!(check("mcp(forge/create_*)", Subject::Mcp("forge/create_issue")));
+        assert!(check("mcp(create_issue)", Subject::Mcp("forge/create_issue")));
+        assert!(!check("mcp(forge/create_*)", Subject::Mcp("other/create_issue")));
+    }
+
+    #[test]
+    fn own_words_name_what_was_asked_and_more() {
+        for (words, exact) in [
+            ("git log *", "git log -5"),
+            ("git log -5", "git log -5"),
+            ("npm run *", "npm run test"),
+            ("edit(src/**)", "edit(src/a.rs)"),
+            ("edit(a\\[1\\]*)", r"edit(a\[1\].rs)"),
+            ("edit(*.rs)", "edit(a.rs)"),
+            ("mcp(forge/*)", "mcp(forge/create)"),
+            ("net(*.example.org)", "net(api.example.org)"),
+        ] {
+            assert_eq!(widens(words, exact), Ok(()), "{words} for {exact}");
+        }
+        for (words, exact) in [
+            ("*", "git log"),
+            ("g*", "git"),
+            ("git push *", "git log"),
+            ("git log --all", "git log"),
+            ("read(**)", "read(.env)"),
+            ("edit(lib/**)", "edit(src/a.rs)"),
+            ("effect(process_spawn)", "npm test"),
+            ("", "npm test"),
+            ("npm * test", "npm run test"),
+        ] {
+            assert!(widens(words, exact).is_err(), "{words} for {exact}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::containment::Containment;
 use crate::hosts::{SHIPPED_HOSTS, ThreadReach};
 use crate::mode::Mode;
 use crate::profile::{Profile, profile, read_only_capability};
-use crate::rules::{Rule, RuleRefused, RuleText};
+use crate::rules::{RememberedRule, Rule, RuleRefused, RuleText};
 use crate::surface::Surface;
 use crate::tool::{Built, Descriptor, descriptor};
 
@@ -175,6 +175,8 @@ pub struct RunRecipe {
     /// remotes, of the model provider; each as `parse_pattern` spells it.
     #[serde(default)]
     pub hosts: Vec<String>,
+    /// Rules that earlier answers in this workspace have become.
+    pub answers: Vec<RememberedRule>,
 }
 
 /// Why a run cannot start.
@@ -218,6 +220,7 @@ pub fn run_spec(recipe: RunRecipe, built: &Built) -> Result<RunSpec, RunSpecRefu
         .iter()
         .cloned()
         .map(Rule::parse)
+        .chain(recipe.answers.iter().cloned().map(Rule::remembered))
         .collect::<Result<Vec<_>, _>>()?;
     let reach = ThreadReach::default();
     let digest = digest_of(&recipe, &capability, &reach, built);
@@ -257,6 +260,7 @@ fn digest_of(recipe: &RunRecipe, capability: &Capability, reach: &ThreadReach, b
         "hosts": [SHIPPED_HOSTS, recipe.hosts.iter().map(String::as_str).collect::<Vec<_>>().as_slice()],
         "reach": reach,
         "tools": built.rows().iter().map(|row| (row.name, row.tier)).collect::<Vec<_>>(),
+        "answers": recipe.answers,
     }))
 }
 
@@ -301,6 +305,20 @@ impl RunSpec {
     /// What the history of its thread decides about hosts.
     pub fn reach(&self) -> &ThreadReach {
         &self.reach
+    }
+
+    /// The same run with the rules that answers to its own calls have become since it started.
+    pub fn remembering(mut self, answers: &[RememberedRule]) -> Result<RunSpec, RuleRefused> {
+        let more = answers.iter().cloned().map(Rule::remembered);
+        self.rules = self
+            .rules
+            .iter()
+            .cloned()
+            .map(Ok)
+            .chain(more)
+            .collect::<Result<_, _>>()?;
+        self.recipe.answers.extend_from_slice(answers);
+        Ok(self.renewed())
     }
 
     /// The mode it runs in.

@@ -19,7 +19,7 @@ use crate::error::StoreError;
 const APPLICATION_ID: i64 = 0x5374_6e63;
 
 /// The table definitions of every released format, oldest first; the format number is the position.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("sqlite/0001.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("sqlite/0001.sql"), include_str!("sqlite/0002.sql")];
 
 /// Orders rows of a read table as they were first put.
 pub(crate) const INSERTION_ORDER: &str = "rowid";

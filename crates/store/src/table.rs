@@ -23,6 +23,8 @@ pub enum Table {
     Step,
     /// Remarks on plans.
     Comment,
+    /// Permission rules kept for the workspace.
+    Rule,
 }
 
 /// What a column holds.
@@ -121,11 +123,12 @@ const STEP: &[Column] = &[
     text("status"),
     optional(text("run")),
 ];
+const RULE: &[Column] = &[text("rule"), integer("created_ms")];
 const COMMENT: &[Column] = &[text("plan"), optional(integer("revision"))];
 
 impl Table {
     /// Every read table.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Space,
         Self::Thread,
         Self::Run,
@@ -136,6 +139,7 @@ impl Table {
         Self::Orchestration,
         Self::Step,
         Self::Comment,
+        Self::Rule,
     ];
 
     /// Its name in the database.
@@ -151,6 +155,7 @@ impl Table {
             Self::Orchestration => "orchestration",
             Self::Step => "step",
             Self::Comment => "comment",
+            Self::Rule => "rule",
         }
     }
 
@@ -167,6 +172,7 @@ impl Table {
             Self::Orchestration => ORCHESTRATION,
             Self::Step => STEP,
             Self::Comment => COMMENT,
+            Self::Rule => RULE,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Asking the person who is here: one thing that waits, one act that answers it. Nothing is answered
 //! by words typed before the question was shown. It must not know how the act is carried out.
 
-use engine::{Command, Pending, PersonAnswer};
+use engine::{About, Command, Pending, PersonAnswer, PersonDecision};
+use modes::Reach;
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Landing, Selection};
 
@@ -82,7 +83,10 @@ fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
     match pending.kind.as_str() {
         "permission" => {
             let answer = match verdict(line)? {
-                (true, _) => PersonAnswer::Allow,
+                (true, _) => PersonAnswer::Allow {
+                    reach: Reach::Once,
+                    words: None,
+                },
                 (false, because) => PersonAnswer::Deny { because },
             };
             Ok(Command::Answer {
@@ -93,18 +97,7 @@ fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
         }
         "plan_exit" => {
             let (yes, reason) = verdict(line)?;
-            Ok(Command::Decide {
-                approval: pending.id.clone(),
-                digest: pending.digest.clone(),
-                decision: if yes {
-                    ApprovalMove::Approve
-                } else {
-                    ApprovalMove::Reject
-                },
-                reason,
-                options: ApprovalOptions::with_landing(Landing::Checkout),
-                selection: Selection::All,
-            })
+            Ok(decided(pending, pending.digest.clone(), yes, reason))
         }
         _ if line.is_empty() => Err("type an answer, or the number of one of those shown"),
         _ => Ok(Command::Answer {
@@ -112,6 +105,24 @@ fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
             digest: None,
             answer: PersonAnswer::Text(chosen(pending, line)),
         }),
+    }
+}
+
+/// The decision about an approval that is no plan's.
+pub(crate) fn decided(pending: &Pending, digest: String, yes: bool, reason: Option<String>) -> Command {
+    Command::Decide {
+        about: About::Approval(pending.id.clone()),
+        verdict: PersonDecision {
+            digest,
+            decision: if yes {
+                ApprovalMove::Approve
+            } else {
+                ApprovalMove::Reject
+            },
+            reason,
+            options: ApprovalOptions::with_landing(Landing::Checkout),
+            selection: Selection::All,
+        },
     }
 }
 
@@ -173,7 +184,13 @@ mod tests {
     #[tokio::test]
     async fn a_permission_is_answered_with_the_digest_it_was_shown_with() {
         for (typed, expected) in [
-            ("y", PersonAnswer::Allow),
+            (
+                "y",
+                PersonAnswer::Allow {
+                    reach: Reach::Once,
+                    words: None,
+                },
+            ),
             ("n", PersonAnswer::Deny { because: None }),
             ("no", PersonAnswer::Deny { because: None }),
             (
@@ -239,14 +256,10 @@ mod tests {
     #[tokio::test]
     async fn a_plan_exit_is_decided_by_its_approval() {
         match answered("plan_exit", &["n, because the tests are missing"]).await.0 {
-            Reaction::Act(Command::Decide {
-                approval,
-                decision,
-                reason,
-                ..
-            }) => {
-                assert_eq!((approval.as_str(), decision), ("w1", ApprovalMove::Reject));
-                assert_eq!(reason.as_deref(), Some("the tests are missing"));
+            Reaction::Act(Command::Decide { about, verdict }) => {
+                assert_eq!(about, About::Approval("w1".to_owned()));
+                assert_eq!(verdict.decision, ApprovalMove::Reject);
+                assert_eq!(verdict.reason.as_deref(), Some("the tests are missing"));
             }
             other => panic!("{other:?}"),
         }

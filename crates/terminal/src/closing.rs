@@ -5,9 +5,8 @@ use engine::{Engine, OrchestrationReport, Pending, PlanBrief, PlanView, RunRepor
 
 use crate::exit::Exit;
 use crate::print::{Mark, Printer};
+use modes::short_digest;
 
-/// Digits of a digest that a person types.
-const SHORT_DIGEST: usize = 12;
 /// Files that are named; the others are counted.
 const NAMED_FILES: usize = 8;
 
@@ -79,7 +78,7 @@ fn plan_row(printer: &mut Printer, brief: &PlanBrief, view: Option<&PlanView>) {
             brief.id,
             brief.status,
             brief.revision,
-            short(&brief.digest)
+            short_digest(&brief.digest)
         ),
     );
     if let Some(view) = view {
@@ -89,7 +88,11 @@ fn plan_row(printer: &mut Printer, brief: &PlanBrief, view: Option<&PlanView>) {
     if brief.status == "proposed" {
         printer.line(
             Mark::Note,
-            &format!("approve it: stance plan approve {}@{}", brief.id, short(&brief.digest)),
+            &format!(
+                "approve it: stance plan approve {}@{}",
+                brief.id,
+                short_digest(&brief.digest)
+            ),
         );
     }
 }
@@ -158,7 +161,7 @@ fn last_line(printer: &mut Printer, report: &RunReport) {
 
 /// The command that answers what waits, without the program's name.
 pub(crate) fn how_to_answer(pending: &Pending) -> String {
-    let exact = format!("{}@{}", pending.id, short(&pending.digest));
+    let exact = format!("{}@{}", pending.id, short_digest(&pending.digest));
     match pending.kind.as_str() {
         "permission" | "plan_exit" => {
             format!("inbox approve {exact} --resume   or   stance inbox deny {exact} --resume")
@@ -167,16 +170,11 @@ pub(crate) fn how_to_answer(pending: &Pending) -> String {
             let plan = pending.plan_id.as_deref().unwrap_or_default();
             format!(
                 "plan show {plan}   then   stance plan approve {plan}@{}",
-                short(&pending.digest)
+                short_digest(&pending.digest)
             )
         }
         _ => format!("inbox answer {} \"…\" --resume", pending.id),
     }
-}
-
-/// The digits of a digest that a person types.
-pub(crate) fn short(digest: &str) -> &str {
-    digest.get(..SHORT_DIGEST).unwrap_or(digest)
 }
 
 fn files(paths: &[String]) -> String {
@@ -218,7 +216,5 @@ mod tests {
         assert!(files(&paths).ends_with("f7 and 2 more"));
         assert_eq!(duration(1250), "1.2 s");
         assert_eq!(duration(125_000), "2 min 5 s");
-        assert_eq!(short("abc"), "abc");
-        assert_eq!(short(&"f".repeat(64)).len(), 12);
     }
 }

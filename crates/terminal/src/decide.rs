@@ -1,11 +1,11 @@
 //! Looking at a plan and deciding about exactly what was shown, with the letters of the review
 //! screen. Words approve nothing. It must not know how the decision is carried out.
 
-use engine::{Command, Engine, PlanView, Problem};
+use engine::{About, Command, Engine, PersonDecision, PlanView, Problem};
+use modes::short_digest;
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Selection};
 
-use crate::closing::short;
 use crate::lines::{Lines, Typed};
 use crate::print::{Mark, Printer};
 
@@ -25,13 +25,15 @@ pub(crate) struct Terms {
 impl Terms {
     /// The decision about a plan as it was shown.
     pub(crate) fn decide(&self, plan: &str, digest: &str, decision: ApprovalMove, reason: Option<String>) -> Command {
-        Command::DecidePlan {
-            plan: plan.to_owned(),
-            digest: digest.to_owned(),
-            decision,
-            reason,
-            options: self.options.clone(),
-            selection: self.selection.clone(),
+        Command::Decide {
+            about: About::Plan(plan.to_owned()),
+            verdict: PersonDecision {
+                digest: digest.to_owned(),
+                decision,
+                reason,
+                options: self.options.clone(),
+                selection: self.selection.clone(),
+            },
         }
     }
 }
@@ -142,7 +144,7 @@ fn printed_terms(view: &PlanView, terms: &Terms) -> String {
     format!(
         "`a` {what} {steps} of {}@{} · lands as {} · context {} · {autonomy} · afterwards {after}",
         view.id,
-        short(&view.digest),
+        short_digest(&view.digest),
         options.landing,
         options.context
     )

@@ -8,9 +8,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Hex digits of the short form, and the fewest a person may type to name a digest.
-const SHORT: usize = 12;
-
 /// The 256-bit name of a value. Shown as 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -37,13 +34,12 @@ impl Digest {
 
     /// The first 12 hex digits.
     pub fn short(&self) -> String {
-        self.hex().chars().take(SHORT).collect()
+        modes::short_digest(&self.hex()).to_owned()
     }
 
-    /// Whether `shown` is this digest in full, or a prefix of it of at least 12 digits. Nothing is
-    /// trimmed and no case is folded: what was displayed must be given back as it was.
+    /// Whether `shown` is this digest, whole or in its short form.
     pub fn matches(&self, shown: &str) -> bool {
-        shown.len() >= SHORT && self.hex().starts_with(shown)
+        modes::names_digest(shown, &self.hex())
     }
 }
 

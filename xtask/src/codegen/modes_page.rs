@@ -42,6 +42,7 @@ fn spec(mode: Mode) -> anyhow::Result<RunSpec> {
         inspection: Inspection::On,
         rules: Vec::new(),
         hosts: Vec::new(),
+        answers: Vec::new(),
     };
     Ok(run_spec(recipe, &Built::everything())?)
 }

@@ -4,7 +4,7 @@ use modes::{Ending, conclude};
 use store::{Query, Row, Table};
 use tools::{Then, ToolResult};
 
-use super::message;
+use super::{message, permission};
 use crate::clock;
 use crate::command::{Address, Done, PersonAnswer};
 use crate::config::RunOptions;
@@ -22,19 +22,14 @@ pub(super) async fn answer(
 ) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Waiting, id, "waiting thing").await?;
     let run = row.text("run").unwrap_or_default().to_owned();
-    let call = row
-        .body
-        .get("call")
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
     let facts = match (row.text("kind"), answer) {
-        (Some("permission"), PersonAnswer::Allow) => permitted(inner, &row, call, digest, true, None)?,
-        (Some("permission"), PersonAnswer::Deny { because }) => permitted(inner, &row, call, digest, false, because)?,
+        (Some("permission"), answer @ (PersonAnswer::Allow { .. } | PersonAnswer::Deny { .. })) => {
+            permission::answered(inner, &row, digest, answer)?
+        }
         (Some("permission"), PersonAnswer::Text(_)) => {
             return Err(Problem::usage(format!("{id} is a permission: it takes allow or deny")));
         }
-        (_, PersonAnswer::Text(text)) => answered(inner, &row, call, &text),
+        (_, PersonAnswer::Text(text)) => answered(inner, &row, &text),
         (_, _) => {
             return Err(Problem::usage(format!(
                 "{id} is a question: it takes an answer in words"
@@ -96,43 +91,13 @@ fn plan_goes_first(run: &str) -> Problem {
     ))
 }
 
-fn permitted(
-    inner: &Inner,
-    row: &Row,
-    call: String,
-    shown: Option<&str>,
-    allow: bool,
-    because: Option<String>,
-) -> Result<Vec<Fact>, Problem> {
-    let digest = row.text("digest").unwrap_or_default();
-    match shown {
-        Some(shown) if shown.len() >= 12 && digest.starts_with(shown) => {}
-        Some(_) => {
-            return Err(Problem::new(ProblemKind::Stale, "it changed, look again")
-                .hint("`stance inbox` shows what waits, each with its digest."));
-        }
-        None => {
-            return Err(
-                Problem::usage(format!("name the digest you saw: {}@{}", row.id, short(digest)))
-                    .hint("`stance inbox` shows what it would do."),
-            );
-        }
-    }
-    Ok(vec![Fact::PermissionAnswered {
-        permission: row.id.clone(),
-        call,
-        digest: digest.to_owned(),
-        allow,
-        because,
-        who: inner.config.operator.clone(),
-    }])
-}
-
-fn short(digest: &str) -> &str {
-    digest.get(..12).unwrap_or(digest)
-}
-
-fn answered(inner: &Inner, row: &Row, call: String, text: &str) -> Vec<Fact> {
+fn answered(inner: &Inner, row: &Row, text: &str) -> Vec<Fact> {
+    let call = row
+        .body
+        .get("call")
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let tool = if row.text("kind") == Some("reply") {
         "plan_mode_respond"
     } else {

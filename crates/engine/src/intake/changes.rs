@@ -3,10 +3,10 @@
 use store::{Query, Row, Table};
 use work::plan::{Comment, Place, PlanMove, PlanStatus, StepKey, revision_digest};
 
-use super::decide::{Verdict, decided, newest_revision, plan_moved, undecided};
+use super::decide::{decided, newest_revision, plan_moved, undecided};
 use super::message;
 use crate::clock;
-use crate::command::{Address, Done};
+use crate::command::{Address, Done, PersonDecision};
 use crate::config::RunOptions;
 use crate::fact::{Fact, Submission};
 use crate::inner::Inner;
@@ -19,7 +19,7 @@ pub(super) async fn send_back(
     plan: &Row,
     revision: &Submission,
     approval: &Row,
-    verdict: Verdict,
+    verdict: PersonDecision,
 ) -> Result<Done, Problem> {
     let comments = comments(inner, &plan.id, revision.content.revision).await?;
     if comments.is_empty() && verdict.reason.is_none() {

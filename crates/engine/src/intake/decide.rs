@@ -10,22 +10,13 @@ use work::plan::{ApprovalOptions, Landing, PlanMove, PlanStatus, Selection, comp
 
 use super::{approval_moved, voided_exits};
 use crate::clock;
-use crate::command::Done;
+use crate::command::{Done, PersonDecision};
 use crate::fact::{Fact, OrchestrationStart, Submission};
 use crate::inner::Inner;
 use crate::journal::Change;
 use crate::problem::{Problem, ProblemKind};
 use crate::projection::{body, column, word};
 use crate::worktree::{self, Ground};
-
-/// A person's decision with everything it names.
-pub(super) struct Verdict {
-    pub digest: String,
-    pub decision: ApprovalMove,
-    pub reason: Option<String>,
-    pub options: ApprovalOptions,
-    pub selection: Selection,
-}
 
 /// The newest revision of a plan.
 pub(crate) async fn newest_revision(inner: &Inner, plan: &Row) -> Result<Submission, Problem> {
@@ -40,7 +31,7 @@ pub(crate) async fn newest_revision(inner: &Inner, plan: &Row) -> Result<Submiss
 }
 
 /// Decides a plan by its id.
-pub(super) async fn plan(inner: &Inner, id: &str, verdict: Verdict) -> Result<Done, Problem> {
+pub(super) async fn plan(inner: &Inner, id: &str, verdict: PersonDecision) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Plan, id, "plan").await?;
     let revision = newest_revision(inner, &row).await?;
     let digest = revision_digest(&revision.content);
@@ -58,7 +49,7 @@ pub(super) async fn plan(inner: &Inner, id: &str, verdict: Verdict) -> Result<Do
 }
 
 /// Decides an approval by its id.
-pub(super) async fn approval(inner: &Inner, id: &str, verdict: Verdict) -> Result<Done, Problem> {
+pub(super) async fn approval(inner: &Inner, id: &str, verdict: PersonDecision) -> Result<Done, Problem> {
     let row = super::row(inner, Table::Approval, id, "approval").await?;
     match row.text("kind") {
         Some("plan") => {
@@ -85,7 +76,7 @@ async fn decide_plan(
     plan: &Row,
     revision: &Submission,
     approval: &Row,
-    verdict: Verdict,
+    verdict: PersonDecision,
 ) -> Result<Done, Problem> {
     let digest = revision_digest(&revision.content);
     if !digest.matches(&verdict.digest) || approval.text("digest") != Some(digest.hex().as_str()) {
@@ -116,7 +107,7 @@ async fn decide_plan(
 }
 
 /// What to say when the approval has moved already.
-fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Problem>, Problem> {
+fn already(plan: &Row, approval: &Row, verdict: &PersonDecision) -> Result<Option<Problem>, Problem> {
     let status: ApprovalStatus = column(approval, "status")?;
     if status == ApprovalStatus::Pending {
         return Ok(None);
@@ -136,7 +127,12 @@ fn already(plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Option<Probl
 }
 
 /// Begins the change of a decision, unless another process decided since the rows were read.
-pub(super) async fn undecided(inner: &Inner, plan: &Row, approval: &Row, verdict: &Verdict) -> Result<Change, Problem> {
+pub(super) async fn undecided(
+    inner: &Inner,
+    plan: &Row,
+    approval: &Row,
+    verdict: &PersonDecision,
+) -> Result<Change, Problem> {
     let mut change = inner.journal.lasting_change("").await?;
     let now = (
         change.get(Table::Plan, &plan.id).await?,
@@ -155,7 +151,7 @@ async fn approve(
     plan: &Row,
     revision: &Submission,
     approval: &Row,
-    verdict: Verdict,
+    verdict: PersonDecision,
 ) -> Result<Done, Problem> {
     refuse_moved_base(inner, plan, revision).await?;
     let definition = compiled(plan, revision, &verdict.options, &verdict.selection)?;
@@ -275,7 +271,7 @@ pub(super) async fn decided(
     inner: &Inner,
     change: &mut Change,
     approval: &Row,
-    verdict: &Verdict,
+    verdict: &PersonDecision,
     options: Option<(ApprovalOptions, Selection)>,
 ) -> Result<(), Problem> {
     change

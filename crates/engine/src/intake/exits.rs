@@ -4,9 +4,9 @@
 use store::{Query, Row, Table};
 use work::approval::{ApprovalMove, ApprovalStatus};
 
-use super::decide::{Verdict, decided};
+use super::decide::decided;
 use super::{approval_moved, epoch};
-use crate::command::Done;
+use crate::command::{Done, PersonDecision};
 use crate::fact::{Fact, RunStart};
 use crate::inner::Inner;
 use crate::journal::Change;
@@ -50,7 +50,7 @@ pub(crate) async fn voided_exits(change: &mut Change, space: &str, who: &str, wh
 }
 
 /// Decides a request to leave plan mode; a run that waits for it is told.
-pub(super) async fn decide(inner: &Inner, row: &Row, verdict: Verdict) -> Result<Done, Problem> {
+pub(super) async fn decide(inner: &Inner, row: &Row, verdict: PersonDecision) -> Result<Done, Problem> {
     let digest = row.text("digest").unwrap_or_default();
     if verdict.digest.len() < 12 || !digest.starts_with(&verdict.digest) {
         return Err(Problem::new(ProblemKind::Stale, "it changed, look again").hint("`stance inbox` shows what waits."));

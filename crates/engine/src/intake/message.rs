@@ -13,6 +13,7 @@ use crate::fact::{Entry, Fact, RunStart};
 use crate::inner::Inner;
 use crate::journal::Change;
 use crate::problem::Problem;
+use crate::rules::{self, Kept};
 use crate::turn::assemble;
 use crate::worktree;
 
@@ -57,14 +58,15 @@ impl<'a> NewRun<'a> {
 
 /// Starts a run within a change. Returns its id.
 pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -> Result<String, Problem> {
-    let (start, entry) = started(inner, new)?;
+    let kept = Kept::of(&change.find(&rules::query()).await?)?;
+    let (start, entry) = started(inner, new, kept)?;
     let run = start.run.clone();
     change.record(&Fact::RunStarted(Box::new(start))).await?;
     change.record(&Fact::Entered(entry)).await?;
     Ok(run)
 }
 
-fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem> {
+fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Entry), Problem> {
     let mode = resolved(new.space)?;
     let options = new.options;
     let autonomy = match new.autonomy {
@@ -73,6 +75,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         None => inner.config.autonomy,
     };
     let mut rules = inner.config.rules.clone();
+    rules.extend(kept.rules);
     rules.extend(options.rules.iter().cloned());
     let recipe = RunRecipe {
         mode,
@@ -85,6 +88,7 @@ fn started(inner: &Inner, new: NewRun<'_>) -> Result<(RunStart, Entry), Problem>
         inspection: inner.config.inspection,
         rules,
         hosts: inner.hosts(),
+        answers: kept.answers,
     };
     let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| not_startable(&refused))?;
     if options.check.is_some() && spec.capability().refused().contains(Effect::ProcessSpawn) {
@@ -277,6 +281,6 @@ pub(crate) async fn after_exit(run: &Active, id: &str) -> Result<Vec<Fact>, Prob
         id: Some(id.to_owned()),
         ..NewRun::main(&space, start.thread.clone(), &options, entry)
     };
-    let (started, entry) = started(inner, new)?;
+    let (started, entry) = started(inner, new, Kept::now(inner).await?)?;
     Ok(vec![Fact::RunStarted(Box::new(started)), Fact::Entered(entry)])
 }

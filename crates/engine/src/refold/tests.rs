@@ -14,7 +14,7 @@ use work::plan::{AfterPlan, ApprovalOptions, Landing, Selection};
 use super::*;
 use crate::config::{Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions};
 use crate::inner::Inner;
-use crate::{Address, Command, Done, PersonAnswer, drive, intake, orchestrate};
+use crate::{About, Address, Command, Done, PersonAnswer, PersonDecision, drive, intake, orchestrate};
 
 /// A workspace in a folder without git, with a scripted model and nobody at the door.
 struct Workspace {
@@ -122,13 +122,15 @@ impl Workspace {
             after_plan: AfterPlan::Plan,
             ..ApprovalOptions::with_landing(Landing::Checkout)
         };
-        self.act(Command::DecidePlan {
-            digest: plan.text("digest").unwrap().to_owned(),
-            plan: plan.id,
-            decision,
-            reason: Some("because".to_owned()),
-            options,
-            selection: Selection::All,
+        self.act(Command::Decide {
+            verdict: PersonDecision {
+                digest: plan.text("digest").unwrap().to_owned(),
+                decision,
+                reason: Some("because".to_owned()),
+                options,
+                selection: Selection::All,
+            },
+            about: About::Plan(plan.id),
         })
         .await;
     }
@@ -203,7 +205,12 @@ async fn rich() -> Workspace {
     workspace.act(comment(None, "and sooner")).await;
     workspace.decide(ApprovalMove::RequestRevision).await;
     workspace.decide(ApprovalMove::Approve).await;
-    workspace.answer(PersonAnswer::Allow).await;
+    workspace
+        .answer(PersonAnswer::Allow {
+            reach: modes::Reach::Workspace,
+            words: None,
+        })
+        .await;
     workspace.act(Command::RunPlan { plan }).await;
     assert_eq!(
         workspace.newest(Table::Orchestration).await.text("status"),
@@ -260,12 +267,14 @@ async fn a_refused_plan_an_exit_a_switch_and_a_failure_fold_to_the_same_rows() {
     let exit = workspace.newest(Table::Approval).await;
     workspace
         .act(Command::Decide {
-            digest: exit.text("digest").unwrap().to_owned(),
-            approval: exit.id,
-            decision: ApprovalMove::Approve,
-            reason: None,
-            options: ApprovalOptions::with_landing(Landing::Checkout),
-            selection: Selection::All,
+            verdict: PersonDecision {
+                digest: exit.text("digest").unwrap().to_owned(),
+                decision: ApprovalMove::Approve,
+                reason: None,
+                options: ApprovalOptions::with_landing(Landing::Checkout),
+                selection: Selection::All,
+            },
+            about: About::Approval(exit.id),
         })
         .await;
     assert_eq!(

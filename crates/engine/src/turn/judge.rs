@@ -18,9 +18,10 @@ pub(super) struct Allowed {
 
 /// Judges calls and appends each decision; refused ones get their result in the same change.
 pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec<Allowed>, Problem> {
-    let spec = run.spec_now();
+    let spec = run.spec_now()?;
     let mut facts = Vec::new();
     let mut allowed = Vec::new();
+    let mut asked: Vec<Permission> = Vec::new();
     for Ready { state, proposed } in calls {
         let call = state.call.id.clone();
         let proposed = match proposed {
@@ -45,7 +46,7 @@ pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec
         };
         let (digest, effects, tool) = (proposed.digest(), proposed.effects(), proposed.tool().name);
         let arguments = proposed.arguments().clone();
-        let answer: Option<&Answer> = state.permission.as_ref().and_then(|(_, _, answer)| answer.as_ref());
+        let answer: Option<&Answer> = state.permission.as_ref().and_then(|(_, answer)| answer.as_ref());
         let judged = modes::judge(&spec, proposed, answer);
         let record = judged.record(tool, digest.clone(), effects);
         match judged {
@@ -67,19 +68,28 @@ pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec
                     call: call.clone(),
                     record,
                 });
-                facts.push(Fact::PermissionAsked(Box::new(Permission {
-                    id: clock::new_id('n'),
-                    call,
-                    tool: tool.to_owned(),
-                    arguments,
-                    effects,
-                    asks: question.asks,
-                    digest,
-                })));
+                // The same thing asked for twice is one question.
+                match asked.iter_mut().find(|permission| permission.digest == digest) {
+                    Some(permission) => permission.calls.push(call),
+                    None => asked.push(Permission {
+                        id: clock::new_id('n'),
+                        calls: vec![call],
+                        tool: tool.to_owned(),
+                        arguments,
+                        effects,
+                        asks: question.asks,
+                        digest,
+                    }),
+                }
             }
             Judged::Refusal(_) => facts.extend(refusal(&state, record, How::Refused)),
         }
     }
+    facts.extend(
+        asked
+            .into_iter()
+            .map(|permission| Fact::PermissionAsked(Box::new(permission))),
+    );
     if !facts.is_empty() {
         run.record(facts).await?;
     }

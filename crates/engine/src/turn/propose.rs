@@ -40,7 +40,7 @@ pub(super) fn ready(run: &Active) -> Option<Vec<Ready>> {
 }
 
 fn waits(call: &CallState) -> bool {
-    call.asked || call.permission.as_ref().is_some_and(|(_, _, answer)| answer.is_none())
+    call.asked || call.permission.as_ref().is_some_and(|(_, answer)| answer.is_none())
 }
 
 fn parallel(run: &Active, call: &CallState) -> bool {

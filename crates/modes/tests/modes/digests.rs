@@ -102,6 +102,7 @@ fn the_digest_of_a_run_changes_with_whatever_decides() {
         inspection: Inspection::On,
         rules: Vec::new(),
         hosts: Vec::new(),
+        answers: Vec::new(),
     };
     let rule = |scope, verdict, text: &str| {
         vec![RuleText {

@@ -140,6 +140,7 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
                 inspection,
                 rules,
                 hosts: Vec::new(),
+                answers: Vec::new(),
             },
         )
 }

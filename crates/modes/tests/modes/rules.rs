@@ -29,6 +29,7 @@ pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
         inspection: Inspection::On,
         rules: rules.iter().enumerate().map(rule).collect(),
         hosts: Vec::new(),
+        answers: Vec::new(),
     }
 }
 

@@ -6,7 +6,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use engine::{Address, Attendance, Command, Done, PersonAnswer, Problem, ProblemKind, RunOptions, RunReport};
+use engine::{
+    About, Address, Attendance, Command, Done, PersonAnswer, PersonDecision, Problem, ProblemKind, RunOptions,
+    RunReport,
+};
 use modes::{Mode, RuleText, Scope, Verdict};
 use tokio_util::sync::CancellationToken;
 use work::approval::ApprovalMove;
@@ -138,22 +141,20 @@ async fn approved(door: &mut Door, report: &RunReport) -> Result<RunReport, Prob
         &format!(
             "the operator types: stance plan approve {}@{}",
             plan.id,
-            brief_digest(&plan.digest)
+            modes::short_digest(&plan.digest)
         ),
     );
-    let decide = Command::DecidePlan {
-        plan: plan.id,
-        digest: plan.digest,
-        decision: ApprovalMove::Approve,
-        reason: None,
-        options: ApprovalOptions::with_landing(Landing::Checkout),
-        selection: Selection::All,
+    let decide = Command::Decide {
+        about: About::Plan(plan.id),
+        verdict: PersonDecision {
+            digest: plan.digest,
+            decision: ApprovalMove::Approve,
+            reason: None,
+            options: ApprovalOptions::with_landing(Landing::Checkout),
+            selection: Selection::All,
+        },
     };
     reported(door.act(decide).await?.report)
-}
-
-fn brief_digest(digest: &str) -> String {
-    digest.chars().take(12).collect()
 }
 
 fn reported(report: Option<RunReport>) -> Result<RunReport, Problem> {

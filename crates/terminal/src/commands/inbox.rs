@@ -1,13 +1,12 @@
 //! `inbox`: what waits for a person, and answering it from anywhere.
 
 use engine::{Attendance, Command, Done, Pending, PersonAnswer, Problem};
-use work::approval::ApprovalMove;
-use work::plan::{ApprovalOptions, Landing, Selection};
+use modes::{Reach, short_digest};
 
 use super::{Opening, at_a_terminal, door};
 use crate::arguments::{InboxAct, InboxArguments, Named, Then};
 use crate::ask::{self, Reaction};
-use crate::closing::{how_to_answer, short};
+use crate::closing::how_to_answer;
 use crate::door::{Door, Output};
 use crate::exit::Exit;
 use crate::house::{House, Proved};
@@ -102,7 +101,7 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: bool) -> Result<
                 Problem::usage("A decision names the digest of what was shown.").hint(format!(
                     "stance inbox {word} {}@{}",
                     pending.id,
-                    short(&pending.digest)
+                    short_digest(&pending.digest)
                 )),
             );
         }
@@ -113,7 +112,10 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: bool) -> Result<
 fn decision(pending: &Pending, digest: Option<String>, yes: bool, because: Option<String>) -> Command {
     if pending.kind == "permission" {
         let answer = if yes {
-            PersonAnswer::Allow
+            PersonAnswer::Allow {
+                reach: Reach::Once,
+                words: None,
+            }
         } else {
             PersonAnswer::Deny { because }
         };
@@ -123,18 +125,7 @@ fn decision(pending: &Pending, digest: Option<String>, yes: bool, because: Optio
             answer,
         };
     }
-    Command::Decide {
-        approval: pending.id.clone(),
-        digest: digest.unwrap_or_default(),
-        decision: if yes {
-            ApprovalMove::Approve
-        } else {
-            ApprovalMove::Reject
-        },
-        reason: because,
-        options: ApprovalOptions::with_landing(Landing::Checkout),
-        selection: Selection::All,
-    }
+    ask::decided(pending, digest.unwrap_or_default(), yes, because)
 }
 
 async fn answer(house: &House, id: &str, text: String, then: &Then) -> Result<Exit, Problem> {

@@ -1,12 +1,12 @@
 //! `plan`: looking at plans, deciding about exactly what was shown, carrying them out.
 
 use engine::{Attendance, Command, PlanView, Problem};
+use modes::short_digest;
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Selection};
 
 use super::{Opening, at_a_terminal, attendance, door};
 use crate::arguments::{ApproveArguments, CommentArguments, ModelArguments, Named, PlanAct, RejectArguments};
-use crate::closing::short;
 use crate::decide::{self, Terms};
 use crate::door::{Door, Output};
 use crate::exit::Exit;
@@ -192,5 +192,5 @@ async fn decided(
 }
 
 fn exact(view: &PlanView, word: &str) -> String {
-    format!("stance plan {word} {}@{}", view.id, short(&view.digest))
+    format!("stance plan {word} {}@{}", view.id, short_digest(&view.digest))
 }

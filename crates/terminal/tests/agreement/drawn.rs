@@ -43,6 +43,7 @@ pub(crate) fn main_run(mode: Mode) -> RunRecipe {
         inspection: Inspection::On,
         rules: Vec::new(),
         hosts: Vec::new(),
+        answers: Vec::new(),
     }
 }
 

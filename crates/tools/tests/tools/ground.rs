@@ -100,6 +100,7 @@ impl Ground {
             inspection: Inspection::On,
             rules: Vec::new(),
             hosts: Vec::new(),
+            answers: Vec::new(),
         };
         let tools = toolbox().unwrap();
         let spec = run_spec(recipe, tools.built()).unwrap();

@@ -84,6 +84,7 @@ fn what_plan_mode_tells_a_model_is_small() {
         inspection: Inspection::On,
         rules: Vec::new(),
         hosts: Vec::new(),
+        answers: Vec::new(),
     };
     let spec = run_spec(recipe, tools.built()).unwrap();
     let surface = spec.surface();
