@@ -95,7 +95,7 @@ impl ApprovalStatus {
     }
 
     /// A move by somebody who looked at the content: `displayed` is the digest their surface showed
-    /// (in full or at least 12 digits), `actual` the row's.
+    /// (in full or at least its short form), `actual` the row's.
     pub fn decide(
         self,
         attempted: ApprovalMove,

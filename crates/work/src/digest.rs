@@ -150,11 +150,11 @@ mod tests {
         let digest = Digest::of("p", &json!("x"));
         let hex = digest.hex();
         assert_eq!(hex.len(), 64);
-        assert_eq!(digest.short(), hex[..12]);
-        for length in 12..=64 {
+        assert_eq!(digest.short(), hex[..20]);
+        for length in 20..=64 {
             assert!(digest.matches(&hex[..length]), "{length}");
         }
-        for length in 0..12 {
+        for length in 0..20 {
             assert!(!digest.matches(&hex[..length]), "{length}");
         }
         let flipped = if hex.starts_with('0') { "1" } else { "0" };

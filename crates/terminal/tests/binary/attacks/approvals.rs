@@ -75,13 +75,13 @@ fn an_answer_to_an_older_text_is_none_at_every_door() {
     let before = standing(&place);
     let digest = second["plan"]["digest"].as_str().unwrap();
     // A digit that does not stand there.
-    let other = if digest[12..].starts_with('0') { '1' } else { '0' };
+    let other = if digest[20..].starts_with('0') { '1' } else { '0' };
     let cases = [
         (vec!["plan", "approve"], plan_at_digest(&first), 1),
         (vec!["plan", "approve"], plan.clone(), 2),
         (vec!["plan", "approve"], format!("{plan}@"), 1),
         (vec!["plan", "approve"], format!("{plan}@{}", &digest[..6]), 1),
-        (vec!["plan", "approve"], format!("{plan}@{}{other}", &digest[..12]), 1),
+        (vec!["plan", "approve"], format!("{plan}@{}{other}", &digest[..20]), 1),
         (vec!["plan", "approve"], format!("{plan}@{digest}0"), 1),
         (vec!["plan", "approve"], format!("{plan}@{}", digest.to_uppercase()), 1),
         (vec!["plan", "reject"], plan_at_digest(&first), 1),
