@@ -75,6 +75,8 @@ pub(crate) enum Act {
     /// Checks the journal, or prints its end to check against later.
     #[command(subcommand)]
     Audit(AuditAct),
+    /// Shows what of the project's files waits for your trust, and takes your word on it.
+    Trust(TrustArguments),
     /// Tries the walls, reads the settings and finds spaces that need repair.
     Doctor(DoctorArguments),
     /// Shows the main job on a sample repository with a scripted model; needs no key.
@@ -246,6 +248,31 @@ pub(crate) enum AuditAct {
     },
     /// Prints the end of the journal. Keep it elsewhere, and verify against it later.
     Head,
+}
+
+/// `trust`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  stance trust                 shows what waits; at a terminal it is asked about
+  stance trust --yes DIGEST    trusts exactly what was shown with this digest
+  stance trust --list
+  stance trust --forget")]
+pub(crate) struct TrustArguments {
+    /// The folder of the project; without it, the one you are in.
+    pub(crate) folder: Option<std::path::PathBuf>,
+    /// Trusts what was shown with this digest, without asking.
+    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["list", "forget", "json"])]
+    pub(crate) yes: Option<String>,
+    /// Lists what is trusted, and by whom.
+    #[arg(long, conflicts_with = "forget")]
+    pub(crate) list: bool,
+    /// Forgets all trust that was given here.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) forget: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `doctor`.

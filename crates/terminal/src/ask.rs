@@ -135,7 +135,8 @@ pub(crate) fn chosen(pending: &Pending, line: &str) -> String {
     numbered.cloned().unwrap_or_else(|| line.to_owned())
 }
 
-fn verdict(line: &str) -> Result<(bool, Option<String>), &'static str> {
+/// A yes, a no, or a no and why; else what to type instead.
+pub(crate) fn verdict(line: &str) -> Result<(bool, Option<String>), &'static str> {
     if ["y", "yes"].contains(&line) {
         return Ok((true, None));
     }

@@ -9,6 +9,7 @@ mod plan;
 mod run;
 mod space;
 mod thread;
+mod trust;
 
 use std::io::IsTerminal as _;
 
@@ -24,6 +25,7 @@ use crate::house::{House, Proved};
 use crate::lines::Lines;
 use crate::models::NamedModel;
 use crate::print::{Printer, Reader};
+use crate::settings::Settings;
 
 /// Carries out one command.
 pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) -> Result<Exit, Problem> {
@@ -45,6 +47,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Explain(explain)) => look::explain(&house, explain).await,
         Some(Act::Audit(act)) => look::audit(&house, act).await,
         Some(Act::Demo) => demo::demo(&house).await,
+        Some(Act::Trust(arguments)) => trust::trust(&house, arguments).await,
         Some(Act::Doctor(doctor)) => doctor::doctor(&house, doctor.json).await,
         Some(Act::Completions { shell }) => Ok(look::completions(&house.environment, shell)),
     }
@@ -59,6 +62,7 @@ fn decides(act: Option<&Act>) -> bool {
         Some(Act::Inbox(inbox)) => inbox.act.is_some(),
         Some(Act::Space(act)) => !matches!(act, SpaceAct::List { .. }),
         Some(Act::Mode(mode)) => mode.mode.is_some(),
+        Some(Act::Trust(trust)) => !trust.list,
         Some(Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Completions { .. }) => false,
     }
 }
@@ -125,9 +129,15 @@ impl Opening<'_> {
 /// Opens a door.
 async fn door(house: &House, opening: Opening<'_>) -> Result<Door, Problem> {
     let settings = house.settings()?.sound()?;
+    open(house, &settings, opening).await
+}
+
+/// Opens a door under these settings. One where something will be judged says first what of the
+/// project's files does not count.
+async fn open(house: &House, settings: &Settings, opening: Opening<'_>) -> Result<Door, Problem> {
     let named = named(house, opening.model)?;
     let engine = house
-        .engine(&settings, named.as_ref(), opening.attendance, opening.proved)
+        .engine(settings, named.as_ref(), opening.attendance, opening.proved)
         .await?;
     let attended = opening.attendance == Attendance::Person;
     let reader = if opening.output == Output::Words {
@@ -135,9 +145,13 @@ async fn door(house: &House, opening: Opening<'_>) -> Result<Door, Problem> {
     } else {
         Reader::Program
     };
+    let mut printer = Printer::new(&house.environment, reader);
+    if opening.proved == Proved::Now {
+        trust::mention(&mut printer, &engine);
+    }
     Ok(Door {
         engine,
-        printer: Printer::new(&house.environment, reader),
+        printer,
         lines: if attended {
             Lines::of_keyboard()
         } else {
@@ -172,6 +186,9 @@ mod tests {
             &["mode", "agent"],
             &["space", "mode", "s", "agent"],
             &["space", "new"],
+            &["trust"],
+            &["trust", "--yes", "d"],
+            &["trust", "--forget"],
         ] {
             assert!(decides(act(line).as_ref()), "{line:?}");
         }
@@ -181,6 +198,7 @@ mod tests {
             &["inbox"],
             &["mode"],
             &["space", "list"],
+            &["trust", "--list"],
             &["profile"],
             &["explain", "read_file"],
             &["audit", "head"],

@@ -82,6 +82,15 @@ impl Environment {
             .unwrap_or_default()
     }
 
+    /// The administrator's settings file. No variable moves it, but in test builds.
+    pub(crate) fn managed_settings(&self) -> PathBuf {
+        #[cfg(feature = "faults")]
+        if let Some(file) = self.set("STANCE_MANAGED") {
+            return PathBuf::from(file);
+        }
+        PathBuf::from("/etc/stance/managed.toml")
+    }
+
     /// Test builds only: where this process is to die, as `KIND:MOMENT:NUMBER`.
     #[cfg(feature = "faults")]
     pub(crate) fn fault(&self) -> Option<String> {

@@ -42,7 +42,7 @@ impl House {
         let person_home = environment.home()?;
         let start = std::env::current_dir()
             .map_err(|error| Problem::usage(format!("The folder this was started in cannot be read: {error}.")))?;
-        let places = Places::of(&stance_home, &start);
+        let places = Places::of(environment.managed_settings(), &stance_home, &start);
         Ok(House {
             environment: Arc::new(environment),
             stance_home,
@@ -56,7 +56,7 @@ impl House {
     pub(crate) fn elsewhere(&self, stance_home: PathBuf, start: PathBuf) -> House {
         House {
             environment: Arc::clone(&self.environment),
-            places: Places::of(&stance_home, &start),
+            places: Places::of(self.environment.managed_settings(), &stance_home, &start),
             person_home: self.person_home.clone(),
             stance_home,
             start,

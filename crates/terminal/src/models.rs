@@ -12,7 +12,7 @@ use modes::Mode;
 
 use crate::environment::Environment;
 use crate::near::suggestion;
-use crate::settings::{Endpoint, MODELS, PROVIDERS, Settings};
+use crate::settings::{Endpoint, Locks, MODELS, PROVIDERS, Settings};
 
 /// The variable of Anthropic's key, where the settings name no other.
 const ANTHROPIC_KEY: &str = "ANTHROPIC_API_KEY";
@@ -109,6 +109,9 @@ pub(crate) struct Models {
     endpoints: BTreeMap<String, Endpoint>,
     environment: Arc<Environment>,
     person: String,
+    /// The provider named on the command line, and whether its address was.
+    named: Option<(String, bool)>,
+    locks: Locks,
 }
 
 impl Models {
@@ -132,7 +135,26 @@ impl Models {
             endpoints,
             environment,
             person: person.display().to_string(),
+            named: named.map(|named| (named.provider.clone(), named.base_url.is_some())),
+            locks: settings.locks.clone(),
         }
+    }
+
+    /// Refuses a model of the command line where the administrator locked that of the mode.
+    fn refuse_locked(&self, mode: Mode) -> Result<(), Problem> {
+        let Some((provider, address)) = &self.named else {
+            return Ok(());
+        };
+        for table in [mode.settings_key(), "default"] {
+            for key in ["model", "provider"] {
+                self.locks.refuse("--model", &format!("models.{table}.{key}"))?;
+            }
+        }
+        if *address {
+            self.locks
+                .refuse("--base-url", &format!("providers.{provider}.base_url"))?;
+        }
+        Ok(())
     }
 
     /// The settings of a mode, each with its origin.
@@ -230,6 +252,7 @@ fn broken(message: String) -> Problem {
 
 impl ModelSource for Models {
     fn choose(&self, mode: Mode) -> Result<ChosenModel, Problem> {
+        self.refuse_locked(mode)?;
         let effective = self.settings_of(mode)?;
         let model = self.make(&effective.settings)?;
         let fitted = model.fit(&effective.settings);

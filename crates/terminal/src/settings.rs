@@ -3,11 +3,14 @@
 //! the settings do.
 
 mod file;
+mod locks;
 mod page;
 mod project;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Limits, Problem, ProjectPart};
@@ -17,8 +20,12 @@ use work::plan::Landing;
 
 use file::{File, LimitTable, Provider};
 pub(crate) use file::{MODELS, PROVIDERS};
+pub(crate) use locks::Locks;
 pub(crate) use page::Fault;
 use project::Above;
+
+/// Opening a pipe does not wait for its other end.
+const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
 /// No settings file is larger, in bytes.
 const LARGEST: u64 = 256 * 1024;
@@ -36,13 +43,13 @@ pub(crate) struct Places {
 
 impl Places {
     /// The files for a command started in `start`.
-    pub(crate) fn of(stance_home: &Path, start: &Path) -> Places {
+    pub(crate) fn of(managed: PathBuf, stance_home: &Path, start: &Path) -> Places {
         let checkout = start
             .ancestors()
             .find(|folder| folder.join(".git").symlink_metadata().is_ok())
             .unwrap_or(start);
         Places {
-            managed: PathBuf::from("/etc/stance/managed.toml"),
+            managed,
             person: stance_home.join("settings.toml"),
             checkout: checkout.to_owned(),
         }
@@ -74,6 +81,8 @@ pub(crate) struct Settings {
     pub(crate) landing: Landing,
     /// Whether Plan may try commands in a throw-away copy; none where nobody said.
     pub(crate) plan_try: Option<bool>,
+    /// The keys nobody but the administrator sets.
+    pub(crate) locks: Locks,
     /// Every file looked for, and whether it is there.
     pub(crate) files: Vec<(PathBuf, bool)>,
 }
@@ -90,6 +99,7 @@ impl Default for Settings {
             limits: Limits::default(),
             landing: Landing::Checkout,
             plan_try: None,
+            locks: Locks::default(),
             files: Vec::new(),
         }
     }
@@ -148,27 +158,41 @@ pub(crate) fn load(places: &Places) -> Result<Loaded, Problem> {
         person: &person_path,
     };
     faults.extend(project::refusals(&project, &above));
+    let (locks, against) = Locks::of(&managed, [&person, &project]);
+    faults.extend(against);
     let mut settings = folded(&managed, &person, &project, files);
+    settings.locks = locks;
     settings.parts.extend(project::part(&project, &places.project()));
+    for part in &mut settings.parts {
+        part.vouched = vouched(&places.checkout, [&person, &managed]);
+    }
     Ok(Loaded { settings, faults })
 }
 
-/// The text of a file; none when there is none.
+/// The text of a file; none when there is none. Nothing is waited for: what is no plain file is not
+/// read, also when it takes the place of one just now.
 fn content(path: &Path) -> Result<Option<String>, Problem> {
     let unreadable = |why: String| {
         Problem::refused(format!("{}: the settings cannot be read: {why}", path.display()))
             .hint("Make it a plain file that you can read, or remove it.")
     };
-    match fs::metadata(path) {
+    let failed = |error: std::io::Error| unreadable(error.to_string());
+    let file = match fs::OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error.to_string())),
-        Ok(facts) if !facts.is_file() => return Err(unreadable("it is no plain file".to_owned())),
-        Ok(facts) if facts.len() > LARGEST => return Err(unreadable(format!("it is larger than {LARGEST} bytes"))),
-        Ok(_) => {}
+        Err(error) => return Err(failed(error)),
+    };
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(unreadable("it is no plain file".to_owned()));
     }
-    fs::read_to_string(path)
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(unreadable(format!("it is larger than {LARGEST} bytes")));
+    }
+    String::from_utf8(bytes)
         .map(Some)
-        .map_err(|error| unreadable(error.to_string()))
+        .map_err(|_| unreadable("it is no UTF-8 text".to_owned()))
 }
 
 /// The project's file, where it is really in the project. In a checkout whose own `.stance` is the
@@ -229,8 +253,28 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
         limits: folded_limits(&[&project.limits, &person.limits, &managed.limits]),
         landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),
         plan_try: first([&person.plan_try, &managed.plan_try]),
+        locks: Locks::default(),
         files,
     }
+}
+
+/// Where the checkout is named as a folder to trust.
+fn vouched(checkout: &Path, files: [&File; 2]) -> Option<String> {
+    let checkout = checkout.canonicalize().ok()?;
+    files
+        .into_iter()
+        .flat_map(|file| &file.folders)
+        .find(|given| fs::canonicalize(&given.value).is_ok_and(|folder| folder == checkout))
+        .map(place)
+}
+
+/// `FILE:LINE`.
+fn place<T>(given: &Given<T>) -> String {
+    format!(
+        "{}:{}",
+        given.file.as_deref().unwrap_or_default(),
+        given.line.unwrap_or(1)
+    )
 }
 
 fn first<'a, T: Clone + 'a>(layers: impl IntoIterator<Item = &'a Option<Given<T>>>) -> Option<T> {
@@ -244,11 +288,7 @@ fn rules_of(scope: Scope, file: &File) -> Vec<RuleText> {
             scope,
             verdict: *verdict,
             text: given.value.clone(),
-            place: format!(
-                "{}:{}",
-                given.file.as_deref().unwrap_or_default(),
-                given.line.unwrap_or(1)
-            ),
+            place: place(given),
         })
         .collect()
 }

@@ -49,6 +49,9 @@ pub(crate) struct RunArguments {
     /// Refuses what this rule names; may be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<String>,
+    /// Trusts, in this run only, what the project's files allow; it is printed first.
+    #[arg(long)]
+    pub(crate) trust_project: bool,
     /// What happens to a permission when nobody is here: it is denied, or the run waits.
     #[arg(long, value_name = "HOW")]
     pub(crate) approvals: Option<Approvals>,

@@ -106,7 +106,11 @@ async fn comment(house: &House, arguments: CommentArguments) -> Result<Exit, Pro
 async fn approve(house: &House, arguments: ApproveArguments) -> Result<Exit, Problem> {
     let attended = at_a_terminal() && !arguments.json;
     let attendance = attendance(attended, arguments.approvals);
-    let landing = house.settings()?.sound()?.landing;
+    let settings = house.settings()?.sound()?;
+    if arguments.landing.is_some() {
+        settings.locks.refuse("--landing", "landing.default")?;
+    }
+    let landing = settings.landing;
     let terms = Terms {
         options: ApprovalOptions {
             context: arguments.context.into(),

@@ -5,12 +5,13 @@ use std::io::{IsTerminal as _, Read as _};
 use engine::{Address, Attendance, Command, Limits, Problem, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
 use modes::{Rule, RuleText, Scope, Verdict};
 
-use super::{Opening, at_a_terminal, attendance, door, mode_of};
+use super::{Opening, at_a_terminal, attendance, mode_of, open};
 use crate::arguments::{Budget, RunArguments};
 use crate::door::{Door, Output};
 use crate::exit::Exit;
 use crate::house::{House, Proved};
 use crate::print::Mark;
+use crate::settings::Locks;
 
 /// No message is larger, in bytes.
 const LARGEST_MESSAGE: u64 = 4 * 1024 * 1024;
@@ -29,14 +30,20 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
     let attended = at_a_terminal() && output == Output::Words && source != Text::StandardInput;
     let attendance = attendance(attended, arguments.approvals);
     let options = options(&arguments, attendance)?;
-    let limits = house.settings()?.sound()?.limits;
+    let mut settings = house.settings()?.sound()?;
+    refuse_locked(&arguments, &options, &settings.locks)?;
+    if arguments.trust_project {
+        for part in &mut settings.parts {
+            part.vouched = Some("--trust-project".to_owned());
+        }
+    }
     let text = match source {
         Text::Given(text) => Some(text),
         Text::StandardInput => Some(standard_input()?),
         Text::None => None,
     };
     let limit_notice =
-        (attendance != Attendance::Person && !arguments.dry_run).then(|| limit_notice(&options, &limits));
+        (attendance != Attendance::Person && !arguments.dry_run).then(|| limit_notice(&options, &settings.limits));
     let command = command(&arguments, text.clone(), options);
     let opening = Opening {
         model: &arguments.model,
@@ -44,7 +51,7 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
         attendance,
         proved: Proved::Now,
     };
-    let mut door = door(house, opening).await?;
+    let mut door = open(house, &settings, opening).await?;
     if arguments.dry_run {
         return dry_run(&mut door, &arguments, &text.unwrap_or_default()).await;
     }
@@ -52,6 +59,21 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
         door.printer.line(Mark::Note, &notice);
     }
     Ok(door.act(command).await?.exit)
+}
+
+/// Refuses flags whose keys the administrator locked.
+fn refuse_locked(arguments: &RunArguments, options: &RunOptions, locks: &Locks) -> Result<(), Problem> {
+    for (given, flag, key) in [
+        (arguments.yolo, "--yolo", "autonomy.default"),
+        (arguments.trust_project, "--trust-project", "trust.folders"),
+        (options.tokens.is_some(), "--budget", "limits.tokens"),
+        (options.minutes.is_some(), "--budget", "limits.minutes"),
+    ] {
+        if given {
+            locks.refuse(flag, key)?;
+        }
+    }
+    Ok(())
 }
 
 const fn output(arguments: &RunArguments) -> Output {

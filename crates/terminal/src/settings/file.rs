@@ -22,7 +22,10 @@ pub(crate) const TABLES: &[&str] = &[
     "landing",
     "plan",
     "network",
+    "trust",
 ];
+/// The key of the administrator's file that names the keys nobody else sets.
+pub(crate) const LOCKED: &str = "locked";
 /// The tables beneath `[models]`: the modes, and what they share.
 pub(crate) const MODELS: &[&str] = &["default", "agent", "plan", "review", "orchestrate"];
 /// Whom a model can be asked of.
@@ -68,6 +71,12 @@ pub(crate) struct File {
     pub(crate) plan_try: Option<Given<bool>>,
     /// `[network] hosts`, each in its one spelling.
     pub(crate) hosts: Vec<Given<String>>,
+    /// `[trust] folders`.
+    pub(crate) folders: Vec<Given<String>>,
+    /// `locked`.
+    pub(crate) locked: Vec<Given<String>>,
+    /// The whole name of every key above, `locked` aside.
+    pub(crate) keys: Vec<Given<String>>,
 }
 
 /// A `[providers.NAME]` table.
@@ -100,12 +109,17 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
     let root = page.root();
     let mut read = File::default();
     for (key, value) in &root {
+        if key.get_ref() == LOCKED {
+            read.locked = page.texts(LOCKED, value);
+            continue;
+        }
         let Some(table) = known(&mut page, "", key, TABLES)
             .then(|| page.table(key.get_ref(), value))
             .flatten()
         else {
             continue;
         };
+        read.keys.extend(page.keys(key.get_ref(), value));
         match key.get_ref().as_ref() {
             "models" => models(&mut page, table, folder, &mut read),
             "providers" => providers(&mut page, table, &mut read),
@@ -114,7 +128,8 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
             "autonomy" => autonomy(&mut page, table, &mut read),
             "landing" => landing(&mut page, table, &mut read),
             "network" => network(&mut page, table, &mut read),
-            _ => plan(&mut page, table, &mut read),
+            "plan" => plan(&mut page, table, &mut read),
+            _ => trust(&mut page, table, &mut read),
         }
     }
     (read, page.into_faults())
@@ -330,6 +345,19 @@ fn autonomy(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
         match Autonomy::from_word(&given.value) {
             Some(autonomy) => read.autonomy = Some(page.given(value.span().start, autonomy)),
             None => page.unknown_word(value.span().start, "default", &given.value, AUTONOMIES),
+        }
+    }
+}
+
+fn trust(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
+    for (key, value) in table {
+        if known(page, "trust", key, &["folders"]) {
+            read.folders = page.texts("folders", value);
+        }
+    }
+    for folder in &read.folders {
+        if !Path::new(&folder.value).is_absolute() {
+            page.fault_at(folder, "a folder to trust is named from the root, with `/` in front");
         }
     }
 }

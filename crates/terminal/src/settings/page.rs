@@ -18,6 +18,20 @@ pub(crate) struct Fault {
     pub(crate) line: u32,
     /// What is wrong and what to do, as a clause.
     pub(crate) what: String,
+    /// Whether nobody knows such a key.
+    pub(crate) unknown: bool,
+}
+
+impl Fault {
+    /// A fault at the place of a value.
+    pub(crate) fn of<T>(given: &Given<T>, what: impl Into<String>) -> Fault {
+        Fault {
+            file: given.file.clone().unwrap_or_default(),
+            line: given.line.unwrap_or(1),
+            what: what.into(),
+            unknown: false,
+        }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -65,8 +79,14 @@ impl<'t> Page<'t> {
             file: self.file.to_owned(),
             line: self.line(at),
             what: what.into(),
+            unknown: false,
         };
         self.faults.push(fault);
+    }
+
+    /// A fault in a value that was read already.
+    pub(crate) fn fault_at<T>(&mut self, given: &Given<T>, what: impl Into<String>) {
+        self.faults.push(Fault::of(given, what));
     }
 
     /// The line of a byte.
@@ -94,6 +114,20 @@ impl<'t> Page<'t> {
             at,
             format!("unknown key `{key}`{place}: {}", suggestion(key, known.iter().copied())),
         );
+        if let Some(fault) = self.faults.last_mut() {
+            fault.unknown = true;
+        }
+    }
+
+    /// Every key beneath `name` that holds a value, by its whole name.
+    pub(crate) fn keys(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Vec<Given<String>> {
+        match value.get_ref() {
+            DeValue::Table(table) if !table.is_empty() => table
+                .iter()
+                .flat_map(|(key, value)| self.keys(&format!("{name}.{}", key.get_ref()), value))
+                .collect(),
+            _ => vec![self.given(value.span().start, name.to_owned())],
+        }
     }
 
     /// A word nobody knows as the value of `key`.

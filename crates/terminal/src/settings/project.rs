@@ -12,6 +12,18 @@ use modes::{RuleText, Scope, Verdict};
 use super::file::{File, word};
 use super::page::Fault;
 
+/// Tables of which a project file may set some keys.
+const LOOKED_AT: &[&str] = &["models", "providers", "permissions", "limits"];
+
+/// Why it sets nothing of other tables, in better words than the general ones.
+const REASONS: &[(&str, &str)] = &[
+    ("autonomy", "a project file does not set how freely agents act"),
+    ("landing", "a project file does not choose how work lands"),
+    ("network", "a project file does not open the network"),
+    ("plan", "a project file does not let Plan try commands"),
+    ("trust", "a project file vouches for no folder"),
+];
+
 /// What stands above a project file.
 pub(crate) struct Above<'a> {
     /// The person's and the administrator's files.
@@ -31,21 +43,7 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
     page.providers(project);
     page.models(project, &configured(above.trusted));
     page.limits(project, above.limits);
-    if let Some(given) = &project.autonomy {
-        page.refuse(given, "a project file does not set how freely agents act");
-    }
-    if let Some(given) = &project.landing {
-        page.refuse(given, "a project file does not choose how work lands");
-    }
-    if let Some(given) = &project.plan_try {
-        page.refuse(given, "a project file does not let Plan try commands");
-    }
-    for given in &project.hosts {
-        page.refuse(
-            given,
-            &format!("a project file does not open the network: `{}`", given.value),
-        );
-    }
+    page.others(project);
     page.faults
 }
 
@@ -111,11 +109,22 @@ struct Refusals<'a> {
 
 impl Refusals<'_> {
     fn refuse<T>(&mut self, given: &Given<T>, why: &str) {
-        self.faults.push(Fault {
-            file: given.file.clone().unwrap_or_default(),
-            line: given.line.unwrap_or(1),
-            what: format!("{why}; it belongs in {}", self.person),
-        });
+        self.faults
+            .push(Fault::of(given, format!("{why}; it belongs in {}", self.person)));
+    }
+
+    /// Whatever stands in a table that is not looked at key by key is not a project's to set.
+    fn others(&mut self, project: &File) {
+        for given in &project.keys {
+            let table = given.value.split('.').next().unwrap_or_default();
+            if LOOKED_AT.contains(&table) {
+                continue;
+            }
+            match REASONS.iter().find(|(named, _)| *named == table) {
+                Some((_, why)) => self.refuse(given, why),
+                None => self.refuse(given, &format!("a project file does not set `{}`", given.value)),
+            }
+        }
     }
 
     fn providers(&mut self, project: &File) {

@@ -4,6 +4,9 @@ use modes::Verdict;
 
 use super::*;
 
+mod locked;
+mod project;
+
 /// A managed, a person's and a project's file, as written.
 struct Layout {
     root: tempfile::TempDir,
@@ -272,95 +275,6 @@ fn a_key_in_the_place_of_a_variable_is_never_shown() {
 }
 
 #[test]
-fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_right_place() {
-    let person = "[models.default]\nprovider = \"anthropic\"\nmodel = \"claude-x\"\n[limits]\ntokens = 1000\n";
-    for (project, what) in [
-        (
-            "\n[providers.anthropic]\nbase_url = \"http://127.0.0.1:1\"\n",
-            "3: a project file does not say where `anthropic` answers",
-        ),
-        (
-            "[providers.anthropic]\nkey_env = \"AWS_SECRET\"\n",
-            "2: a project file does not name the key of `anthropic`",
-        ),
-        (
-            "[models.plan]\nprovider = \"scripted\"\nmodel = \"s.json\"\n",
-            "2: a project file does not put a script in the place of a model",
-        ),
-        (
-            "[autonomy]\ndefault = \"act_freely\"\n",
-            "2: a project file does not set how freely agents act",
-        ),
-        (
-            "[landing]\ndefault = \"commits\"\n",
-            "2: a project file does not choose how work lands",
-        ),
-        (
-            "[limits]\ntokens = 1001\n",
-            "2: a project file only tightens, and this `tokens` is wider than what holds without it",
-        ),
-        (
-            "[limits]\nmistakes = \"off\"\n",
-            "2: a project file only tightens, and this `mistakes` is wider than what holds without it",
-        ),
-        (
-            "[limits]\nminutes = 61\n",
-            "2: a project file only tightens, and this `minutes` is wider than what holds without it",
-        ),
-        (
-            "[limits]\nretries = 6\n",
-            "2: a project file only tightens, and this `retries` is wider than what holds without it",
-        ),
-        (
-            "[limits]\nretry_pause_ms = 501\n",
-            "2: a project file only tightens, and this `retry_pause_ms` is wider than what holds without it",
-        ),
-    ] {
-        assert_eq!(
-            faults("", person, project),
-            [format!(
-                "checkout/.stance/settings.toml:{what}; it belongs in person.toml"
-            )],
-            "{project}"
-        );
-    }
-    // What no version lets a project file say is an unknown key like any other.
-    for project in [
-        "[sandbox]\nmode = \"off\"\n",
-        "[inspection]\n",
-        "[network]\n",
-        "[environment]\npass = [\"TOKEN\"]\n",
-        "[[hooks]]\n",
-        "[mcp]\n",
-    ] {
-        let all = faults("", person, project);
-        assert!(
-            all[0].starts_with("checkout/.stance/settings.toml:1: unknown key"),
-            "{all:?}"
-        );
-    }
-}
-
-#[test]
-fn a_provider_is_the_projects_to_use_only_when_the_person_named_it() {
-    let project = "[models.plan]\nprovider = \"anthropic\"\nmodel = \"claude-y\"\n";
-    let refused = faults("", "", project);
-    assert_eq!(
-        refused,
-        [
-            "checkout/.stance/settings.toml:2: you have not configured the provider `anthropic`; it belongs in person.toml"
-        ]
-    );
-    for (managed, person) in [
-        ("", "[providers.anthropic]\n"),
-        ("[models.agent]\nprovider = \"anthropic\"\nmodel = \"x\"\n", ""),
-    ] {
-        let settings = sound(managed, person, project);
-        assert_eq!(llm::fold("plan", &settings.layers).unwrap().settings.model, "claude-y");
-    }
-}
-
-#[test]
 fn what_tightens_is_taken_and_layers_stand_in_their_order() {
     let managed = "[limits]\ntokens = 900\nminutes = 9\n[permissions]\ndeny = [\"net(a)\"]\n[autonomy]\ndefault = \"propose_only\"\n[providers.anthropic]\nbase_url = \"https://managed\"\nkey_env = \"MANAGED\"\n";
     let person = "[limits]\ntokens = 800\n[providers.anthropic]\nbase_url = \"https://person\"\n";
@@ -397,48 +311,6 @@ fn what_tightens_is_taken_and_layers_stand_in_their_order() {
 }
 
 #[test]
-fn rules_that_allow_wait_for_trust_in_their_very_content() {
-    let part = |project: &str| {
-        let settings = sound("", "", project);
-        assert!(settings.rules.iter().all(|rule| rule.verdict > Verdict::Plan));
-        settings.parts.into_iter().next()
-    };
-    assert_eq!(part("[permissions]\ndeny = [\"rm *\"]\n"), None);
-    let first =
-        part("[permissions]\nplan = [\"edit(**)\"]\nallow = [\"npm run *\", \"a \\\"b\\\"\"]\ndeny = [\"rm *\"]\n")
-            .unwrap();
-    assert_eq!(
-        first.content,
-        "allow \"a \\\"b\\\"\"\nallow \"npm run *\"\nplan \"edit(**)\""
-    );
-    assert!(first.rules[1].place.ends_with("settings.toml:3"), "{first:?}");
-    // What does not allow, and the order, are no part of it.
-    let same = part("[permissions]\nallow = [\"a \\\"b\\\"\", \"npm run *\"]\nplan = [\"edit(**)\"]\n").unwrap();
-    assert_eq!(same.content, first.content);
-    let other = part("[permissions]\nallow = [\"edit(**)\"]\n").unwrap();
-    assert_ne!(other.digest(), first.digest());
-}
-
-#[test]
-fn a_project_file_is_a_plain_file_of_the_project() {
-    let there = layout("", "", "");
-    let project = there.places.project();
-    let outside = there.root.path().join("outside.toml");
-    fs::write(&outside, "[limits]\ntokens = 1\n").unwrap();
-    std::os::unix::fs::symlink(&outside, &project).unwrap();
-    assert!(load(&there.places).unwrap_err().message.contains("this is a link"));
-    fs::remove_file(&project).unwrap();
-    std::os::unix::fs::symlink("/nonexistent", &project).unwrap();
-    assert!(load(&there.places).unwrap_err().message.contains("this is a link"));
-    fs::remove_file(&project).unwrap();
-    fs::create_dir(&project).unwrap();
-    assert!(load(&there.places).unwrap_err().message.contains("it is no plain file"));
-    fs::remove_dir(&project).unwrap();
-    fs::write(&project, " ".repeat(300_000)).unwrap();
-    assert!(load(&there.places).unwrap_err().message.contains("larger than"));
-}
-
-#[test]
 fn a_home_that_is_a_checkout_has_one_file_and_it_is_the_persons() {
     let home = tempfile::tempdir().unwrap();
     let stance_home = home.path().join(".stance");
@@ -450,10 +322,7 @@ fn a_home_that_is_a_checkout_has_one_file_and_it_is_the_persons() {
         "[autonomy]\ndefault = \"act_freely\"\n",
     )
     .unwrap();
-    let places = Places {
-        managed: home.path().join("none"),
-        ..Places::of(&stance_home, &home.path().join("sub"))
-    };
+    let places = Places::of(home.path().join("none"), &stance_home, &home.path().join("sub"));
     assert_eq!(places.checkout, home.path());
     assert_eq!(load(&places).unwrap().sound().unwrap().autonomy, Autonomy::ActFreely);
 }

@@ -21,4 +21,5 @@ mod races;
 mod streams;
 mod support;
 mod switching;
+mod trust;
 mod walls;
