@@ -59,6 +59,12 @@ impl Containment {
         Self::new(Posture::Writable, Network::None)
     }
 
+    /// A process that writes the worktree and has the network of the egress gate: what the proof tries
+    /// beside the others.
+    pub const fn gated() -> Self {
+        Self::new(Posture::Writable, Network::EgressGate)
+    }
+
     /// Whether the worktree of the host can be written.
     pub const fn worktree(self) -> Posture {
         self.worktree

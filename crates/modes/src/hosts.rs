@@ -196,8 +196,8 @@ pub enum HostDecision {
 }
 
 /// The gate of one permitted call: which hosts its processes and pages reach without anybody being
-/// asked. A view of the run's profile, like its containment.
-#[derive(Clone)]
+/// asked. A view of the run's profile, like its containment; without one, of the shipped list alone.
+#[derive(Clone, Default)]
 pub struct HostGate {
     rules: Arc<[Rule]>,
     hosts: Arc<[String]>,

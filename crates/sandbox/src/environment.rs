@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::{SandboxError, Toolchains};
+use crate::{SandboxError, Toolchains, proxy};
 
 /// The private home folder inside the walls.
 pub(crate) const HOME: &str = "/home/stance";
@@ -14,10 +14,11 @@ pub(crate) const RUNTIME: &str = "/run/user/1000";
 const REFUSED_PREFIXES: [&str; 3] = ["LD_", "MALLOC_", "BASH_FUNC_"];
 const REFUSED: [&str; 6] = ["BASH_ENV", "ENV", "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH"];
 
-/// All variables of a process: the fixed ones, the toolchains', then the caller's, a later pair
+/// All variables of a process: the fixed ones, those that lead to the proxy, the toolchains', then the caller's, a later pair
 /// winning over an earlier one of the same name.
 pub(crate) fn rebuild(
     toolchains: &Toolchains,
+    proxied: bool,
     handed_in: &[(String, String)],
 ) -> Result<Vec<(OsString, OsString)>, SandboxError> {
     let mut path: Vec<String> = toolchains
@@ -37,6 +38,7 @@ pub(crate) fn rebuild(
         ("LANG", "C.UTF-8".to_owned()),
         ("TERM", "dumb".to_owned()),
     ];
+    let to_proxy = if proxied { proxy::VARIABLES } else { &[] };
     for (name, value) in handed_in {
         let acts_on_the_walls =
             REFUSED.contains(&name.as_str()) || REFUSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
@@ -47,6 +49,7 @@ pub(crate) fn rebuild(
     Ok(fixed
         .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
+        .chain(to_proxy.iter().map(|(name, value)| ((*name).into(), (*value).into())))
         .chain(
             toolchains
                 .environment
@@ -64,7 +67,7 @@ mod tests {
     #[test]
     fn variables_that_act_on_the_loader_or_shell_are_refused() {
         for name in ["LD_PRELOAD", "BASH_ENV", "BASH_FUNC_ls%%", "", "A=B", "GLIBC_TUNABLES"] {
-            let error = rebuild(&Toolchains::default(), &[(name.into(), "x".into())]).unwrap_err();
+            let error = rebuild(&Toolchains::default(), false, &[(name.into(), "x".into())]).unwrap_err();
             assert!(matches!(&error, SandboxError::Environment(named) if named == name));
         }
     }
@@ -75,7 +78,7 @@ mod tests {
             path: vec!["/opt/tool/bin".into()],
             ..Toolchains::default()
         };
-        let pairs = rebuild(&toolchains, &[("LANG".into(), "de_DE.UTF-8".into())]).unwrap();
+        let pairs = rebuild(&toolchains, false, &[("LANG".into(), "de_DE.UTF-8".into())]).unwrap();
         assert!(pairs.contains(&("PATH".into(), "/opt/tool/bin:/usr/local/bin:/usr/bin:/bin".into())));
         assert_eq!(pairs.last(), Some(&("LANG".into(), "de_DE.UTF-8".into())));
     }

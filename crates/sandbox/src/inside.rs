@@ -5,12 +5,14 @@
 mod boundary;
 mod denied;
 mod descriptors;
+mod door;
 mod kernel;
 mod rights;
 mod tries;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -41,6 +43,8 @@ pub(crate) struct Order {
     pub(crate) sealed: Vec<PathBuf>,
     /// Paths that must show nothing.
     pub(crate) hidden: Vec<PathBuf>,
+    /// The descriptor on which the listener of the proxy is handed out; none: no network at all.
+    pub(crate) proxy: Option<RawFd>,
 }
 
 impl Order {
@@ -53,6 +57,9 @@ impl Order {
         ];
         for (flag, paths) in lists {
             arguments.extend(paths.into_iter().flat_map(|path| [flag.into(), path.into()]));
+        }
+        if let Some(descriptor) = self.proxy {
+            arguments.extend(["--proxy".into(), descriptor.to_string().into()]);
         }
         arguments.push("--".into());
         arguments
@@ -67,6 +74,11 @@ impl Order {
                 Some("--write") => &mut order.writable,
                 Some("--seal") => &mut order.sealed,
                 Some("--hide") => &mut order.hidden,
+                Some("--proxy") => {
+                    let number = arguments.next().and_then(|number| number.to_str()?.parse().ok());
+                    order.proxy = Some(number.ok_or("the proxy has no descriptor")?);
+                    continue;
+                }
                 _ => break,
             };
             list.extend(arguments.next().map(PathBuf::from));
@@ -111,12 +123,15 @@ fn enter(mut arguments: impl Iterator<Item = OsString>) -> String {
 
 fn prove(arguments: &mut impl Iterator<Item = OsString>) -> Result<(), String> {
     let order = Order::parse(arguments)?;
+    if let Some(descriptor) = order.proxy {
+        door::hand_out(descriptor)?;
+    }
     descriptors::keep_three_pipes()?;
     descriptors::leave_no_core()?;
     descriptors::bound_files()?;
     boundary::mounts_hold(&order)?;
     rights::restrict(&order)?;
-    denied::install()?;
+    denied::install(order.proxy.is_some())?;
     boundary::calls_are_denied(&order)
 }
 
@@ -137,6 +152,7 @@ mod tests {
             writable: vec!["/tmp".into(), "/a b".into()],
             sealed: vec!["--".into()],
             hidden: vec!["/home/x".into()],
+            proxy: Some(7),
         };
         let mut arguments = order.clone().into_arguments();
         arguments.push("ls".into());
@@ -156,9 +172,10 @@ mod tests {
         fn any_order_survives_and_the_programs_arguments_are_left_whole(
             lists in array::uniform3(vec("[ -~]{1,12}", 0..4)),
             program in vec("[ -~]{0,8}", 0..4),
+            proxy in proptest::option::of(3..1000_i32),
         ) {
             let [writable, sealed, hidden] = lists.map(|list| list.into_iter().map(PathBuf::from).collect());
-            let order = Order { writable, sealed, hidden };
+            let order = Order { writable, sealed, hidden, proxy };
             let passed = order.clone().into_arguments().into_iter().skip(1);
             let mut passed = passed.chain(program.iter().map(OsString::from));
             prop_assert_eq!(Order::parse(&mut passed), Ok(order));

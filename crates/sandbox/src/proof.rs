@@ -9,14 +9,15 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use modes::{Containment, Posture};
+use modes::{Containment, HostGate, Posture};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::FdFlags;
 use serde::Serialize;
 
 use crate::inside::{Attempt, Ground, attempts};
-use crate::{Places, Program, SandboxError, Spawn, Walls, WallsState, spawn};
+use crate::{Network, Places, Program, SandboxError, Spawn, SystemNames, Walls, WallsState, spawn};
 
 /// One thing that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +65,11 @@ pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
         probes: Vec::new(),
         failure: None,
     };
-    for containment in [Containment::read_only(), Containment::repository_write()] {
+    for containment in [
+        Containment::read_only(),
+        Containment::repository_write(),
+        Containment::gated(),
+    ] {
         match prove_one(walls, containment, scratch).await {
             Ok(probes) => proof.probes.extend(probes),
             Err(error) => {
@@ -78,8 +83,13 @@ pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
 
 async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> Result<Vec<Probe>, SandboxError> {
     let writable = containment.worktree() == Posture::Writable;
-    let folder = scratch.join(if writable { "proof-writable" } else { "proof-read-only" });
-    let site = Site::prepare(&folder, writable).map_err(SandboxError::system("preparing the proof"))?;
+    let proxied = containment.network() == modes::Network::EgressGate;
+    let folder = scratch.join(match (writable, proxied) {
+        (_, true) => "proof-network",
+        (true, false) => "proof-writable",
+        (false, false) => "proof-read-only",
+    });
+    let site = Site::prepare(&folder, writable, proxied).map_err(SandboxError::system("preparing the proof"))?;
     let before = site.picture();
     let mut places = Places::new(&site.ground.tree, folder.join("scratch"));
     places.hidden.push(site.ground.outside.clone());
@@ -91,9 +101,12 @@ async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> R
         source: error.into(),
     })?;
     let program = Program::Proof(attempts(&site.ground));
-    let finished = spawn(walls, containment, &places, Spawn::new(program, "/"))?
-        .wait()
-        .await?;
+    let mut tries = Spawn::new(program, "/");
+    tries.network = proxied.then(|| Network {
+        gate: HostGate::default(),
+        names: Arc::new(SystemNames),
+    });
+    let finished = spawn(walls, containment, &places, tries)?.wait().await?;
     drop(foreign);
 
     let made: Vec<Attempt> = serde_json::from_slice(&finished.stdout.bytes)
@@ -149,7 +162,7 @@ struct Site {
 }
 
 impl Site {
-    fn prepare(folder: &Path, writable: bool) -> std::io::Result<Self> {
+    fn prepare(folder: &Path, writable: bool, proxied: bool) -> std::io::Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
@@ -182,6 +195,7 @@ impl Site {
                 port,
                 abstract_name,
                 writable,
+                proxied,
             },
             loopback,
             sockets,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
 use modes::Containment;
@@ -13,8 +14,11 @@ use tokio::task::JoinHandle;
 use crate::captured::Capture;
 use crate::ending::{Ended, Enders, Tree, kill};
 use crate::inside::{GO, PROVEN, REFUSED};
+use crate::proxy::{Handover, Proxy};
 use crate::scratch::private_folder;
-use crate::{Captured, Limits, Places, SandboxError, Spawn, Violation, Walls, record, start, survey, view};
+use crate::{
+    Captured, Limits, Network, Places, Reached, SandboxError, Spawn, Violation, Walls, record, start, survey, view,
+};
 
 /// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
 const WAITING_CHUNKS: usize = 64;
@@ -62,6 +66,8 @@ pub struct Finished {
     pub timed_out: bool,
     /// Secret-shaped files of the worktree that it could not open.
     pub hidden: Vec<PathBuf>,
+    /// Hosts it reached through the proxy, or was refused; a host is here once for each.
+    pub reached: Vec<Reached>,
     /// What it did that could only be undone afterwards.
     pub violations: Vec<Violation>,
 }
@@ -130,22 +136,26 @@ pub(crate) fn run(
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let writes = places.worktree_is_written(containment);
+        let network = spawn.network.clone();
+        let handover = network.is_some().then(Handover::new).transpose()?;
+        let (ours, theirs) = handover.map(|handover| (handover.ours, handover.theirs)).unzip();
         let (child, before, recovered, hidden, places) = blocking(move || {
             make_private(&places)?;
             let recovered = if writes { record::recover(&places)? } else { Vec::new() };
             let survey = survey::survey(&places.worktree, writes)?;
-            let arguments = view::build(&walls, containment, &places, &spawn, &survey)?;
+            let passed = theirs.as_ref().map(AsRawFd::as_raw_fd);
+            let arguments = view::build(&walls, containment, &places, &spawn, &survey, passed)?;
             let hidden = view::hidden_secrets(&places, &survey);
             let before: BTreeSet<_> = survey.git.into_values().collect();
             if writes {
                 record::keep(&places.record, &before)?;
             }
-            let child =
-                start::start(&walls.bwrap, arguments, variables).inspect_err(|_| record::drop_unused(&places))?;
+            let child = start::start(&walls.bwrap, arguments, variables, theirs)
+                .inspect_err(|_| record::drop_unused(&places))?;
             Ok((child, before, recovered, hidden, places))
         })
         .await?;
-        let followed = follow(child, input, limits, chunks, kill_asked).await;
+        let followed = follow(child, input, limits, chunks, kill_asked, ours.zip(network)).await;
         if matches!(followed, Err(SandboxError::Undying)) {
             return followed;
         }
@@ -192,6 +202,7 @@ async fn follow(
     limits: Limits,
     chunks: mpsc::Sender<Chunk>,
     kill_asked: watch::Receiver<bool>,
+    way_out: Option<(OwnedFd, Network)>,
 ) -> Result<Finished, SandboxError> {
     let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
@@ -205,6 +216,10 @@ async fn follow(
         return Err(not_started(&mut enders, &mut child, verdict, errors).await);
     }
     // Taken while the helper waits: a short program would be gone before.
+    let proxy = match way_out {
+        Some((ours, network)) if enders.ended().is_none() => Some(Proxy::serve(&ours, network)?),
+        _ => None,
+    };
     let tree = if enders.ended().is_none() {
         Some(Tree::beneath(&child)?)
     } else {
@@ -243,6 +258,7 @@ async fn follow(
         stderr: stderr.finish(),
         timed_out: enders.ended() == Some(Ended::TimeOver),
         hidden: Vec::new(),
+        reached: proxy.as_ref().map(Proxy::report).unwrap_or_default(),
         violations: Vec::new(),
     })
 }

@@ -8,7 +8,7 @@ use modes::Containment;
 use tokio::io::DuplexStream;
 
 use crate::running::Input;
-use crate::{Keep, Places, Running, SandboxError, Walls, environment, running};
+use crate::{Keep, Network, Places, Running, SandboxError, Walls, environment, running};
 
 /// The kernel takes no longer single argument.
 const LONGEST_LINE: usize = 120 * 1024;
@@ -58,7 +58,7 @@ impl Default for Limits {
 }
 
 /// A process to be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Spawn {
     /// The program.
     pub program: Program,
@@ -71,6 +71,8 @@ pub struct Spawn {
     pub stdin: Vec<u8>,
     /// Its limits.
     pub limits: Limits,
+    /// What it reaches, when its containment has the network of the egress gate; none: nothing.
+    pub network: Option<Network>,
 }
 
 impl Spawn {
@@ -82,14 +84,16 @@ impl Spawn {
             environment: Vec::new(),
             stdin: Vec::new(),
             limits: Limits::default(),
+            network: None,
         }
     }
 }
 
 /// Starts a process inside the walls. Contradictory places or variables are refused at once; what
 /// fails later (walls that cannot be put up, a boundary that does not hold) comes out of
-/// `Running::wait`, and then the program was not started. Both networks of a containment are an
-/// empty one: the proxy that lets hosts through does not exist.
+/// `Running::wait`, and then the program was not started. The network of every
+/// process is an empty one of its own; where the containment has the egress gate and a network is handed
+/// in, our proxy listens there.
 ///
 /// Must be called within a tokio runtime. Dropping the `Running` kills every descendant.
 pub fn spawn(walls: &Walls, containment: Containment, places: &Places, spawn: Spawn) -> Result<Running, SandboxError> {
@@ -115,12 +119,15 @@ fn begin(
     walls: &Walls,
     containment: Containment,
     places: &Places,
-    spawn: Spawn,
+    mut spawn: Spawn,
     input: Input,
 ) -> Result<Running, SandboxError> {
     places.check(containment)?;
     walls.check(containment, places)?;
-    let variables = environment::rebuild(&walls.toolchains, &spawn.environment)?;
+    if containment.network() == modes::Network::None {
+        spawn.network = None;
+    }
+    let variables = environment::rebuild(&walls.toolchains, spawn.network.is_some(), &spawn.environment)?;
     // Refuses what cannot be passed before anything is done.
     program_arguments(walls, &spawn.program)?;
     Ok(running::run(

@@ -2,11 +2,13 @@
 //! sends "your parent died" when the starting *thread* ends, and a runtime ends idle threads.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 
+use rustix::io::FdFlags;
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
@@ -24,11 +26,20 @@ fn starter() -> &'static Sender<Job> {
     })
 }
 
-/// Starts a program with three fresh pipes, exactly these variables, and its death tied to ours.
+/// Every process is started by this one thread, so nobody else inherits what is open for a moment here.
+fn pass_on(passed: Option<&OwnedFd>) -> std::io::Result<()> {
+    passed.map_or(Ok(()), |passed| {
+        rustix::io::fcntl_setfd(passed, FdFlags::empty()).map_err(Into::into)
+    })
+}
+
+/// Starts a program with three fresh pipes, exactly these variables, its death tied to ours, and one
+/// more descriptor under the number it has here if one is to be passed on.
 pub(crate) fn start(
     program: &Path,
     arguments: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
+    passed: Option<OwnedFd>,
 ) -> Result<Child, SandboxError> {
     let mut command = Command::new(program);
     command
@@ -47,7 +58,7 @@ pub(crate) fn start(
     let job: Job = Box::new(move || {
         let _entered = runtime.enter();
         // Nobody listening means the caller is gone: the child is dropped, hence killed.
-        drop(answer.send(command.spawn()));
+        drop(answer.send(pass_on(passed.as_ref()).and_then(|()| command.spawn())));
     });
     let gone = || SandboxError::WallsFailed("the starting thread is gone".into());
     starter().send(job).map_err(|_| gone())?;

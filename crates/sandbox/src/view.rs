@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use modes::Containment;
@@ -105,7 +106,7 @@ pub fn arguments(
     spawn: &Spawn,
 ) -> Result<Vec<OsString>, SandboxError> {
     let survey = survey::survey(&places.worktree, places.worktree_is_written(containment))?;
-    build(walls, containment, places, spawn, &survey)
+    build(walls, containment, places, spawn, &survey, None)
 }
 
 pub(crate) fn build(
@@ -114,8 +115,12 @@ pub(crate) fn build(
     places: &Places,
     spawn: &Spawn,
     survey: &Survey,
+    proxy: Option<RawFd>,
 ) -> Result<Vec<OsString>, SandboxError> {
-    let mut order = Order::default();
+    let mut order = Order {
+        proxy,
+        ..Order::default()
+    };
     let mut layers = Layers::default();
     system(walls, places, &mut layers, &mut order);
     worktree(containment, places, survey, &mut layers, &mut order)?;

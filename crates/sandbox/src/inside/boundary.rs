@@ -66,10 +66,16 @@ pub(super) fn calls_are_denied(order: &Order) -> Result<(), String> {
     {
         cannot_be_written(path)?;
     }
+    let internet = if order.proxy.is_some() {
+        socket(AddressFamily::INET, SocketType::DGRAM, None).err()
+    } else {
+        socket(AddressFamily::INET, SocketType::STREAM, None).err()
+    };
     let tries = [
+        ("an Internet socket", internet),
         (
-            "an Internet socket",
-            socket(AddressFamily::INET, SocketType::STREAM, None).err(),
+            "a socket of another family",
+            socket(AddressFamily::UNIX, SocketType::STREAM, None).err(),
         ),
         (
             "another user namespace",

@@ -134,7 +134,6 @@ const DENIED: &[Denied] = &[
         number: libc::SYS_ioctl,
         when: When::Equal(1, TIOCLINUX),
     },
-    always("socket", libc::SYS_socket),
     Denied {
         name: "socketpair of another family",
         number: libc::SYS_socketpair,
@@ -144,6 +143,34 @@ const DENIED: &[Denied] = &[
         name: "socketpair that can be addressed",
         number: libc::SYS_socketpair,
         when: When::Bits(1, ADDRESSABLE),
+    },
+];
+
+/// Bits that a stream's type has not: of datagrams, raw and packet sockets.
+const NO_STREAM: u32 = 0b1110;
+/// Bits that neither "whatever is usual" nor TCP have.
+const NOT_TCP: u32 = !(libc::IPPROTO_TCP.cast_unsigned());
+
+/// Without the proxy there are no sockets.
+const NO_SOCKETS: &[Denied] = &[always("socket", libc::SYS_socket)];
+
+/// With it there are streams of version 4, whose network holds nothing but our listener and the
+/// program's own.
+const OTHER_SOCKETS: &[Denied] = &[
+    Denied {
+        name: "socket of another family",
+        number: libc::SYS_socket,
+        when: When::Other(0, libc::AF_INET.cast_unsigned()),
+    },
+    Denied {
+        name: "socket that is no stream",
+        number: libc::SYS_socket,
+        when: When::Bits(1, NO_STREAM),
+    },
+    Denied {
+        name: "socket of another protocol",
+        number: libc::SYS_socket,
+        when: When::Bits(2, NOT_TCP),
     },
 ];
 
@@ -173,17 +200,19 @@ const SETTING_ID_BY_PATH: &[Denied] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const SETTING_ID_BY_PATH: &[Denied] = &[];
 
-fn denied() -> impl Iterator<Item = &'static Denied> {
-    DENIED.iter().chain(SETTING_ID).chain(SETTING_ID_BY_PATH)
+fn denied(proxied: bool) -> impl Iterator<Item = &'static Denied> {
+    let sockets = if proxied { OTHER_SOCKETS } else { NO_SOCKETS };
+    DENIED.iter().chain(sockets).chain(SETTING_ID).chain(SETTING_ID_BY_PATH)
 }
 
-/// Denies the calls for this process and all its descendants. No socket can be made, only pairs of
-/// connected ones: a socket of the host may appear in the worktree at any time.
-pub(super) fn install() -> Result<(), String> {
+/// Denies the calls for this process and all its descendants. No socket can be made but those the
+/// proxy needs, only pairs of connected ones: a socket of the host may appear in the worktree at any
+/// time.
+pub(super) fn install(proxied: bool) -> Result<(), String> {
     let arch =
         TargetArch::try_from(std::env::consts::ARCH).map_err(|_| "no call filter for this processor".to_owned())?;
-    let refused = rules(|when| when != When::Unknown)?;
-    let unknown = rules(|when| when == When::Unknown)?;
+    let refused = rules(proxied, |when| when != When::Unknown)?;
+    let unknown = rules(proxied, |when| when == When::Unknown)?;
     for (rules, answer) in [(refused, libc::EPERM), (unknown, libc::ENOSYS)] {
         let filter = SeccompFilter::new(
             rules,
@@ -199,9 +228,9 @@ pub(super) fn install() -> Result<(), String> {
     Ok(())
 }
 
-fn rules(wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, String> {
+fn rules(proxied: bool, wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, String> {
     let mut rules = BTreeMap::<c_long, Vec<SeccompRule>>::new();
-    for denied in denied().filter(|denied| wanted(denied.when)) {
+    for denied in denied(proxied).filter(|denied| wanted(denied.when)) {
         let conditions = match denied.when {
             When::Always | When::Unknown => Vec::new(),
             When::Bits(argument, bits) => (0..u32::BITS)
@@ -260,8 +289,8 @@ fn no_other_numbering() -> Vec<sock_filter> {
 
 /// Makes every denied call once; of each its name and the kernel's answer if that was not the
 /// filter's.
-pub(super) fn try_each() -> Vec<(&'static str, Result<(), String>)> {
-    denied().map(|denied| (denied.name, try_one(denied))).collect()
+pub(super) fn try_each(proxied: bool) -> Vec<(&'static str, Result<(), String>)> {
+    denied(proxied).map(|denied| (denied.name, try_one(denied))).collect()
 }
 
 fn try_one(denied: &Denied) -> Result<(), String> {
@@ -271,6 +300,10 @@ fn try_one(denied: &Denied) -> Result<(), String> {
             *argument = number;
         }
     };
+    if denied.number == libc::SYS_socket {
+        set(0, libc::AF_INET.into());
+        set(1, libc::SOCK_STREAM.into());
+    }
     let expected = match denied.when {
         When::Unknown => Errno::NOSYS,
         When::Always => Errno::PERM,
@@ -282,8 +315,10 @@ fn try_one(denied: &Denied) -> Result<(), String> {
             set(place, c_long::from(number));
             Errno::PERM
         }
-        When::Other(place, _) => {
-            set(place, c_long::from(libc::AF_INET));
+        When::Other(place, number) => {
+            let inet = libc::AF_INET.cast_unsigned();
+            let other = if number == inet { libc::AF_INET6 } else { libc::AF_INET };
+            set(place, c_long::from(other));
             set(place + 1, c_long::from(libc::SOCK_STREAM));
             Errno::PERM
         }

@@ -35,9 +35,12 @@ pub(super) fn restrict(order: &Order) -> Result<(), String> {
 fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
     let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
-        .handle_access(AccessNet::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?
-        .create()?;
+        .scope(Scope::from_all(NEWEST))?;
+    // With the proxy its programs may also talk to each other: there is nobody else in their network.
+    if order.proxy.is_none() {
+        ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
+    }
+    let mut ruleset = ruleset.create()?;
     let read = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
     ruleset = allow(ruleset, "/", read)?;
     for path in &order.writable {

@@ -40,6 +40,8 @@ pub(crate) struct Ground {
     pub(crate) abstract_name: String,
     /// Whether the worktree may be written, so that only its `.git` must hold.
     pub(crate) writable: bool,
+    /// Whether the proxy is there.
+    pub(crate) proxied: bool,
 }
 
 /// The arguments that make our executable try on this ground.
@@ -50,6 +52,7 @@ pub(crate) fn attempts(ground: &Ground) -> Vec<OsString> {
         ground.port.to_string().into(),
         ground.abstract_name.clone().into(),
         ground.writable.to_string().into(),
+        ground.proxied.to_string().into(),
     ]
 }
 
@@ -58,13 +61,14 @@ pub(crate) fn attempts(ground: &Ground) -> Vec<OsString> {
 pub(super) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
     let arguments: Vec<OsString> = arguments.collect();
     let outcome = match arguments.as_slice() {
-        [only] if only == "filter" => denied::install().map(|()| filter()),
-        [tree, outside, port, name, writable] => Ok(all(&Ground {
+        [only] if only == "filter" => denied::install(false).map(|()| filter(false)),
+        [tree, outside, port, name, writable, proxied] => Ok(all(&Ground {
             tree: tree.into(),
             outside: outside.into(),
             port: port.to_str().and_then(|port| port.parse().ok()).unwrap_or(0),
             abstract_name: name.to_string_lossy().into_owned(),
             writable: writable == "true",
+            proxied: proxied == "true",
         })),
         _ => Err("not a ground to try on".to_owned()),
     };
@@ -86,8 +90,8 @@ fn attempt(name: &str, outcome: Result<(), impl ToString>) -> Attempt {
 }
 
 /// Here a success of the try means that the wall holds.
-fn filter() -> Vec<Attempt> {
-    denied::try_each()
+fn filter(proxied: bool) -> Vec<Attempt> {
+    denied::try_each(proxied)
         .into_iter()
         .map(|(name, outcome)| Attempt {
             name: format!("call {name}"),
@@ -115,7 +119,7 @@ fn all(ground: &Ground) -> Vec<Attempt> {
     made.push(attempt("outside write", open_for_writing(&ground.outside.join("file"))));
     made.extend(reaching_out(ground));
     made.extend(taking_down(ground));
-    made.extend(filter());
+    made.extend(filter(ground.proxied));
     made
 }
 
@@ -163,7 +167,11 @@ fn reaching_out(ground: &Ground) -> Vec<Attempt> {
     let stream = libc::SOCK_STREAM.into();
     let read_fifo = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fifo = ground.tree.join("fifo");
-    vec![
+    let mut reached = Vec::new();
+    if ground.proxied {
+        reached.push(attempt("loopback through the proxy", through_proxy(ground.port)));
+    }
+    reached.extend([
         attempt("loopback", loopback),
         attempt(
             "unix socket in the worktree",
@@ -178,7 +186,24 @@ fn reaching_out(ground: &Ground) -> Vec<Attempt> {
         attempt("FIFO read", openat(CWD, &fifo, read_fifo, Mode::empty()).map(drop)),
         attempt("vsock", kernel::call(libc::SYS_socket, [vsock, stream, 0, 0, 0, 0])),
         attempt("foreign descriptor", foreign_descriptor()),
-    ]
+    ]);
+    reached
+}
+
+/// Asks the proxy for a tunnel to the host's loopback.
+fn through_proxy(port: u16) -> Result<(), String> {
+    let asked = || -> std::io::Result<String> {
+        let mut proxy = std::net::TcpStream::connect(("127.0.0.1", crate::proxy::PORT))?;
+        proxy.write_all(format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n").as_bytes())?;
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut proxy, &mut answer)?;
+        Ok(answer)
+    };
+    match asked() {
+        Ok(answer) if answer.starts_with("HTTP/1.1 403 ") => Err(answer.lines().last().unwrap_or_default().to_owned()),
+        // Without the proxy the try says nothing about it.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Opens through every descriptor above the three pipes.

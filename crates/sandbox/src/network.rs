@@ -1,0 +1,126 @@
+//! Which hosts a process reaches, and where their names lead: a name is resolved once, and what is
+//! connected to is the address that was judged. Knows the gate it is handed, and no run.
+
+mod addresses;
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use modes::{HostDecision, HostGate, host_key};
+
+pub use addresses::globally_routable;
+
+/// An answer about a name, later.
+pub type Lookup<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'a>>;
+
+/// Where names lead.
+pub trait Names: Send + Sync {
+    /// The addresses of a name with this port.
+    fn lookup<'a>(&'a self, name: &'a str, port: u16) -> Lookup<'a>;
+
+    /// Whether an address belongs to the world, and to no network of the person's own.
+    fn is_public(&self, address: IpAddr) -> bool {
+        globally_routable(address)
+    }
+}
+
+/// Names as this system resolves them.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemNames;
+
+impl Names for SystemNames {
+    fn lookup<'a>(&'a self, name: &'a str, port: u16) -> Lookup<'a> {
+        Box::pin(async move { Ok(tokio::net::lookup_host((name, port)).await?.collect()) })
+    }
+}
+
+/// The network of one call.
+#[derive(Clone)]
+pub struct Network {
+    /// Which hosts may be reached.
+    pub gate: HostGate,
+    /// Where names lead.
+    pub names: Arc<dyn Names>,
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Network")
+            .field("gate", &self.gate)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a host is not reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreachable {
+    /// It may not be.
+    #[error("{host} is not reached: {why}")]
+    Refused {
+        /// The host, as rules name it.
+        host: String,
+        /// Why not.
+        why: String,
+    },
+    /// Its name leads nowhere, or nobody answers there.
+    #[error("{host} cannot be reached: {why}")]
+    Failed {
+        /// The host, as rules name it.
+        host: String,
+        /// What went wrong.
+        why: String,
+    },
+}
+
+impl Network {
+    /// The judged addresses of a host: what to connect to, without asking for the name again.
+    pub async fn addresses(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, Unreachable> {
+        let Some(host) = host_key(name, port) else {
+            return Err(Unreachable::Refused {
+                host: format!("{name:?}"),
+                why: "it names no host".to_owned(),
+            });
+        };
+        let refused = |why: String| Unreachable::Refused {
+            host: host.clone(),
+            why,
+        };
+        if let HostDecision::Refused(why) = self.gate.decide(&host) {
+            return Err(refused(why));
+        }
+        let bare = host_key(name, 443).unwrap_or_default();
+        let found = match bare.parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, port)],
+            Err(_) => self
+                .names
+                .lookup(&bare, port)
+                .await
+                .map_err(|error| Unreachable::Failed {
+                    host: host.clone(),
+                    why: error.to_string(),
+                })?,
+        };
+        if self.gate.names(&host) {
+            return Ok(found);
+        }
+        let own = |address: &SocketAddr| !self.names.is_public(address.ip());
+        let first_own = found.iter().copied().find(own);
+        let public: Vec<SocketAddr> = found.into_iter().filter(|address| !own(address)).collect();
+        match (public.is_empty(), first_own) {
+            (false, _) => Ok(public),
+            (true, Some(address)) => Err(refused(format!(
+                "it leads to {}, an address of your own network; only a rule that names it, net({host}), opens that",
+                address.ip()
+            ))),
+            (true, None) => Err(Unreachable::Failed {
+                host,
+                why: "its name leads nowhere".to_owned(),
+            }),
+        }
+    }
+}
