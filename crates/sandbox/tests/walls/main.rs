@@ -16,6 +16,7 @@ mod ground;
 mod ordinary;
 mod planted;
 mod proving;
+mod proxying;
 mod repository;
 mod sabotage;
 mod secrets;

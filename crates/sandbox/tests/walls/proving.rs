@@ -49,6 +49,20 @@ async fn every_try_is_forbidden_and_leaves_no_trace() {
         };
         assert!(tried(false) > 0, "{expected}");
     }
+    let proxied = [
+        "loopback through the proxy",
+        "call socket of another family",
+        "loopback",
+    ];
+    for expected in proxied {
+        assert!(
+            proof
+                .probes
+                .iter()
+                .any(|probe| probe.name == expected && probe.writable),
+            "{expected}"
+        );
+    }
     assert_eq!(
         fs::read_dir(&ground.outside).unwrap().count(),
         1,
