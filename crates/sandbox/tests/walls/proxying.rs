@@ -52,6 +52,7 @@ fn gate(rules: &[&str]) -> HostGate {
         read_only_once: false,
         inspection: Inspection::default(),
         hosts: Vec::new(),
+        answers: Vec::new(),
     };
     let spec = run_spec(recipe, &Built::everything()).unwrap();
     let call = ProposedCall::new(descriptor("execute_command").unwrap(), "1", serde_json::json!({}));
