@@ -41,6 +41,7 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         thread_id: start.thread.clone(),
         mode: start.recipe.mode.stored().to_owned(),
         label: spec.label(),
+        walls: start.recipe.walls,
         model: ModelUsed {
             configured: words(&start.model),
             actual: state.actual_model.clone(),

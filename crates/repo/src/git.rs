@@ -264,11 +264,12 @@ fn limits(output_bytes: usize) -> Limits {
         wall_time: Duration::from_mins(2),
         output_bytes,
         keep: Keep::Head,
+        ..Limits::default()
     }
 }
 
 fn in_time(finished: Finished) -> Result<Finished, RepoError> {
-    if finished.timed_out {
+    if finished.excess.is_some() {
         return Err(RepoError::TimedOut);
     }
     Ok(finished)

@@ -9,6 +9,7 @@ mod door;
 mod kernel;
 mod rights;
 mod tries;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -17,10 +18,14 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::Limits;
+
 pub(crate) use tries::{Attempt, Ground, attempts};
 
 /// The argument that asks for the walls; nobody types it.
 const ENTER: &str = "stance:enter-walls";
+/// The argument that asks for a watcher above the walls, where no process tree of its own ends them.
+pub(crate) const WATCH: &str = "stance:watch";
 /// The argument that asks for the tries of the proof.
 pub(crate) const TRY: &str = "stance:try-walls";
 /// First line on standard error of a process whose walls held.
@@ -29,14 +34,59 @@ pub(crate) const PROVEN: &str = "stance walls: proven\n";
 pub(crate) const REFUSED: &str = "stance walls: refused: ";
 /// What we write to standard input when the helper may go on.
 pub(crate) const GO: &[u8] = b"\n";
+/// In the place of a number that bounds nothing.
+const NO_BOUND: &str = "-";
 /// Exit code of a refusal.
 const REFUSAL: i32 = 125;
 /// Exit code of a program that cannot be started, as shells have it.
 const NOT_STARTED: i32 = 127;
 
+/// What holds a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Held {
+    /// A view, a process tree and a network of its own, and rules of the kernel.
+    #[default]
+    Namespaces,
+    /// Rules of the kernel alone.
+    Kernel,
+    /// Nothing.
+    Nothing,
+}
+
+impl Held {
+    const ALL: [Self; 3] = [Self::Namespaces, Self::Kernel, Self::Nothing];
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Kernel => "kernel",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    fn of_word(word: &OsStr) -> Option<Self> {
+        Self::ALL.into_iter().find(|held| word == held.word())
+    }
+}
+
+/// What decides which calls are denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Filter {
+    /// What holds the process.
+    pub(crate) held: Held,
+    /// Whether the proxy is there.
+    pub(crate) proxied: bool,
+}
+
 /// What the helper is told about the view it stands in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Order {
+    /// What holds the process.
+    pub(crate) held: Held,
+    /// Paths that may be read, where no view decides it.
+    pub(crate) readable: Vec<PathBuf>,
+    /// Folders whose names may be listed, where no view decides it.
+    pub(crate) listed: Vec<PathBuf>,
     /// Paths that may be written.
     pub(crate) writable: Vec<PathBuf>,
     /// Paths that must not be writable.
@@ -45,12 +95,25 @@ pub(crate) struct Order {
     pub(crate) hidden: Vec<PathBuf>,
     /// The descriptor on which the listener of the proxy is handed out; none: no network at all.
     pub(crate) proxy: Option<RawFd>,
+    /// Bytes of memory for one process.
+    pub(crate) memory: Option<u64>,
+    /// Processes and threads of all.
+    pub(crate) processes: Option<u64>,
 }
 
 impl Order {
     pub(crate) fn into_arguments(self) -> Vec<OsString> {
-        let mut arguments = vec![ENTER.into()];
+        let mut arguments: Vec<OsString> = vec![ENTER.into(), self.held.word().into()];
+        for bound in [self.memory, self.processes] {
+            arguments.push(
+                bound
+                    .map_or_else(|| NO_BOUND.to_owned(), |bound| bound.to_string())
+                    .into(),
+            );
+        }
         let lists = [
+            ("--read", self.readable),
+            ("--list", self.listed),
             ("--write", self.writable),
             ("--seal", self.sealed),
             ("--hide", self.hidden),
@@ -65,12 +128,39 @@ impl Order {
         arguments
     }
 
+    /// Which calls are denied.
+    fn filter(&self) -> Filter {
+        Filter {
+            held: self.held,
+            proxied: self.proxy.is_some(),
+        }
+    }
+
+    /// Bounds what a single process may take.
+    pub(crate) fn limit(&mut self, limits: &Limits) {
+        self.memory = limits.memory_bytes();
+        // A user's processes are counted apart only in a user namespace of their own.
+        self.processes = (self.held == Held::Namespaces).then(|| u64::from(limits.processes));
+    }
+
     /// Takes its arguments off the front, leaving the program's.
     fn parse(arguments: &mut impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut order = Self::default();
+        let incomplete = || "the order is not complete".to_owned();
+        order.held = arguments
+            .next()
+            .as_deref()
+            .and_then(Held::of_word)
+            .ok_or_else(incomplete)?;
+        for bound in [&mut order.memory, &mut order.processes] {
+            let word = arguments.next().ok_or_else(incomplete)?;
+            *bound = word.to_str().and_then(|word| word.parse().ok());
+        }
         while let Some(flag) = arguments.next() {
             let list = match flag.to_str() {
                 Some("--") => return Ok(order),
+                Some("--read") => &mut order.readable,
+                Some("--list") => &mut order.listed,
                 Some("--write") => &mut order.writable,
                 Some("--seal") => &mut order.sealed,
                 Some("--hide") => &mut order.hidden,
@@ -83,7 +173,7 @@ impl Order {
             };
             list.extend(arguments.next().map(PathBuf::from));
         }
-        Err("the order is not complete".into())
+        Err(incomplete())
     }
 }
 
@@ -97,6 +187,7 @@ pub fn enter_if_asked() {
             say(&format!("{REFUSED}{refusal}\n"));
             std::process::exit(REFUSAL);
         }
+        Some(WATCH) => std::process::exit(watch::watch(arguments)),
         Some(TRY) => std::process::exit(tries::run(arguments)),
         _ => (),
     }
@@ -128,10 +219,14 @@ fn prove(arguments: &mut impl Iterator<Item = OsString>) -> Result<(), String> {
     }
     descriptors::keep_three_pipes()?;
     descriptors::leave_no_core()?;
-    descriptors::bound_files()?;
-    boundary::mounts_hold(&order)?;
+    descriptors::bound(&order)?;
+    match order.held {
+        Held::Namespaces => boundary::mounts_hold(&order)?,
+        Held::Kernel => boundary::give_up_capabilities()?,
+        Held::Nothing => return Ok(()),
+    }
     rights::restrict(&order)?;
-    denied::install(order.proxy.is_some())?;
+    denied::install(order.filter())?;
     boundary::calls_are_denied(&order)
 }
 
@@ -153,6 +248,9 @@ mod tests {
             sealed: vec!["--".into()],
             hidden: vec!["/home/x".into()],
             proxy: Some(7),
+            held: Held::Kernel,
+            memory: Some(7),
+            ..Order::default()
         };
         let mut arguments = order.clone().into_arguments();
         arguments.push("ls".into());
@@ -163,19 +261,20 @@ mod tests {
 
     #[test]
     fn a_cut_order_is_refused() {
-        let mut arguments = ["--write", "/tmp"].map(OsString::from).into_iter();
+        let mut arguments = ["kernel", "-", "-", "--write", "/tmp"].map(OsString::from).into_iter();
         assert!(Order::parse(&mut arguments).is_err());
     }
 
     proptest! {
         #[test]
         fn any_order_survives_and_the_programs_arguments_are_left_whole(
-            lists in array::uniform3(vec("[ -~]{1,12}", 0..4)),
+            lists in array::uniform5(vec("[ -~]{1,12}", 0..4)),
             program in vec("[ -~]{0,8}", 0..4),
             proxy in proptest::option::of(3..1000_i32),
         ) {
-            let [writable, sealed, hidden] = lists.map(|list| list.into_iter().map(PathBuf::from).collect());
-            let order = Order { writable, sealed, hidden, proxy };
+            let [readable, listed, writable, sealed, hidden] =
+                lists.map(|list| list.into_iter().map(PathBuf::from).collect());
+            let order = Order { readable, listed, writable, sealed, hidden, proxy, ..Order::default() };
             let passed = order.clone().into_arguments().into_iter().skip(1);
             let mut passed = passed.chain(program.iter().map(OsString::from));
             prop_assert_eq!(Order::parse(&mut passed), Ok(order));

@@ -11,18 +11,21 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
+mod bare;
 mod captured;
 mod credentials;
 mod ending;
 mod environment;
 mod error;
 mod inside;
+mod load;
 mod network;
 mod places;
 mod programs;
 mod proof;
 mod proxy;
 mod record;
+mod remembered;
 mod running;
 mod scratch;
 mod spawn;
@@ -35,6 +38,7 @@ mod walls;
 
 pub use captured::{Captured, Keep};
 pub use credentials::credential_stores;
+pub use ending::Excess;
 pub use error::SandboxError;
 pub use inside::enter_if_asked;
 pub use network::{Lookup, Names, Network, SystemNames, Unreachable, globally_routable};
@@ -44,8 +48,8 @@ pub use proxy::Reached;
 pub use record::recover;
 pub use running::{Chunk, Finished, Running, Stream};
 pub use scratch::{Scratch, private_folder};
-pub use spawn::{Limits, Program, Spawn, converse, spawn};
+pub use spawn::{LARGEST_FILE, Limits, Program, Spawn, converse, spawn};
 pub use survey::Violation;
 pub use toolchains::Toolchains;
 pub use view::arguments;
-pub use walls::{Walls, WallsState};
+pub use walls::{Backend, LOST, Walls, WallsState};

@@ -16,7 +16,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::FdFlags;
 use serde::Serialize;
 
-use crate::inside::{Attempt, Ground, attempts};
+use crate::inside::{Attempt, Filter, Ground, Held, attempts};
 use crate::{Network, Places, Program, SandboxError, Spawn, SystemNames, Walls, WallsState, spawn};
 
 /// One thing that was tried.
@@ -39,10 +39,12 @@ pub struct Proof {
     pub probes: Vec<Probe>,
     /// Why the tries could not be made, if so.
     pub failure: Option<String>,
+    /// Whether only the kernel's rules were tried, without namespaces.
+    pub partial: bool,
 }
 
 impl Proof {
-    /// Proven if the tries were made and every one held.
+    /// Proven, or partial, if the tries were made and every one held.
     pub fn state(&self) -> WallsState {
         let fallen: Vec<&str> = self
             .probes
@@ -52,6 +54,7 @@ impl Proof {
             .collect();
         match &self.failure {
             Some(why) => WallsState::Absent { why: why.clone() },
+            None if fallen.is_empty() && self.partial => WallsState::Partial,
             None if fallen.is_empty() => WallsState::Proven,
             None => WallsState::Absent {
                 why: format!("did not hold: {}", fallen.join(", ")),
@@ -64,12 +67,14 @@ pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
     let mut proof = Proof {
         probes: Vec::new(),
         failure: None,
+        partial: walls.around.held() != Held::Namespaces,
     };
-    for containment in [
-        Containment::read_only(),
-        Containment::repository_write(),
-        Containment::gated(),
-    ] {
+    // Only a network of its own can have the proxy in it.
+    let gated = (!proof.partial).then(Containment::gated);
+    for containment in [Containment::read_only(), Containment::repository_write()]
+        .into_iter()
+        .chain(gated)
+    {
         match prove_one(walls, containment, scratch).await {
             Ok(probes) => proof.probes.extend(probes),
             Err(error) => {
@@ -83,13 +88,16 @@ pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
 
 async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> Result<Vec<Probe>, SandboxError> {
     let writable = containment.worktree() == Posture::Writable;
-    let proxied = containment.network() == modes::Network::EgressGate;
-    let folder = scratch.join(match (writable, proxied) {
+    let filter = Filter {
+        held: walls.around.held(),
+        proxied: containment.network() == modes::Network::EgressGate,
+    };
+    let folder = scratch.join(match (writable, filter.proxied) {
         (_, true) => "proof-network",
         (true, false) => "proof-writable",
         (false, false) => "proof-read-only",
     });
-    let site = Site::prepare(&folder, writable, proxied).map_err(SandboxError::system("preparing the proof"))?;
+    let site = Site::prepare(&folder, writable, filter).map_err(SandboxError::system("preparing the proof"))?;
     let before = site.picture();
     let mut places = Places::new(&site.ground.tree, folder.join("scratch"));
     places.hidden.push(site.ground.outside.clone());
@@ -102,7 +110,7 @@ async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> R
     })?;
     let program = Program::Proof(attempts(&site.ground));
     let mut tries = Spawn::new(program, "/");
-    tries.network = proxied.then(|| Network {
+    tries.network = filter.proxied.then(|| Network {
         gate: HostGate::default(),
         names: Arc::new(SystemNames),
     });
@@ -162,7 +170,7 @@ struct Site {
 }
 
 impl Site {
-    fn prepare(folder: &Path, writable: bool, proxied: bool) -> std::io::Result<Self> {
+    fn prepare(folder: &Path, writable: bool, filter: Filter) -> std::io::Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
@@ -195,7 +203,7 @@ impl Site {
                 port,
                 abstract_name,
                 writable,
-                proxied,
+                filter,
             },
             loopback,
             sockets,

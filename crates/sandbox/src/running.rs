@@ -11,11 +11,13 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
+use crate::bare::{self, Prepared};
 use crate::captured::Capture;
-use crate::ending::{Ended, Enders, Tree, kill};
-use crate::inside::{GO, PROVEN, REFUSED};
+use crate::ending::{Ended, Enders, Excess, Tree, kill};
+use crate::inside::{GO, Held, PROVEN, REFUSED};
 use crate::proxy::{Handover, Proxy};
 use crate::scratch::private_folder;
+use crate::walls::Around;
 use crate::{
     Captured, Limits, Network, Places, Reached, SandboxError, Spawn, Violation, Walls, record, start, survey, view,
 };
@@ -62,8 +64,8 @@ pub struct Finished {
     pub stdout: Captured,
     /// Standard error, bounded.
     pub stderr: Captured,
-    /// It was killed because its time was over.
-    pub timed_out: bool,
+    /// The limit it was killed for.
+    pub excess: Option<Excess>,
     /// Secret-shaped files of the worktree that it could not open.
     pub hidden: Vec<PathBuf>,
     /// Hosts it reached through the proxy, or was refused; a host is here once for each.
@@ -133,6 +135,7 @@ pub(crate) fn run(
 ) -> Running {
     let (chunks, output) = mpsc::channel(WAITING_CHUNKS);
     let (killer, kill_asked) = watch::channel(false);
+    let held = walls.around.held();
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let writes = places.worktree_is_written(containment);
@@ -144,18 +147,28 @@ pub(crate) fn run(
             let recovered = if writes { record::recover(&places)? } else { Vec::new() };
             let survey = survey::survey(&places.worktree, writes)?;
             let passed = theirs.as_ref().map(AsRawFd::as_raw_fd);
-            let arguments = view::build(&walls, containment, &places, &spawn, &survey, passed)?;
+            let prepared = match &walls.around {
+                Around::Namespaces { bwrap } => Prepared {
+                    program: bwrap.clone(),
+                    arguments: view::build(&walls, containment, &places, &spawn, &survey, passed)?,
+                    variables,
+                    folder: "/".into(),
+                },
+                Around::Kernel | Around::Nothing => {
+                    bare::prepare(&walls, containment, &places, &spawn, &survey, variables)?
+                }
+            };
             let hidden = view::hidden_secrets(&places, &survey);
             let before: BTreeSet<_> = survey.git.into_values().collect();
             if writes {
                 record::keep(&places.record, &before)?;
             }
-            let child = start::start(&walls.bwrap, arguments, variables, theirs)
-                .inspect_err(|_| record::drop_unused(&places))?;
+            let child = start::start(prepared, theirs).inspect_err(|_| record::drop_unused(&places))?;
             Ok((child, before, recovered, hidden, places))
         })
         .await?;
-        let followed = follow(child, input, limits, chunks, kill_asked, ours.zip(network)).await;
+        let way_out = ours.zip(network);
+        let followed = follow(child, held, input, limits, chunks, kill_asked, way_out).await;
         if matches!(followed, Err(SandboxError::Undying)) {
             return followed;
         }
@@ -198,6 +211,7 @@ fn make_private(places: &Places) -> Result<(), SandboxError> {
 
 async fn follow(
     mut child: Child,
+    held: Held,
     given: Input,
     limits: Limits,
     chunks: mpsc::Sender<Chunk>,
@@ -209,18 +223,19 @@ async fn follow(
         return Err(SandboxError::WallsFailed("a pipe is missing".into()));
     };
     let mut errors = BufReader::new(errors);
-    let mut enders = Enders::new(limits.wall_time, kill_asked);
+    let mut enders = Enders::new(&child, held, limits, kill_asked);
     let verdict = enders.over(&mut child, first_line(&mut errors)).await;
     if verdict != PROVEN && enders.ended().is_none() {
         drop(input);
-        return Err(not_started(&mut enders, &mut child, verdict, errors).await);
+        return Err(not_started(&mut enders, &mut child, held, verdict, errors).await);
     }
     // Taken while the helper waits: a short program would be gone before.
+    let goes = enders.ended().is_none();
     let proxy = match way_out {
-        Some((ours, network)) if enders.ended().is_none() => Some(Proxy::serve(&ours, network)?),
+        Some((ours, network)) if goes => Some(Proxy::serve(&ours, network)?),
         _ => None,
     };
-    let tree = if enders.ended().is_none() {
+    let tree = if goes && held == Held::Namespaces {
         Some(Tree::beneath(&child)?)
     } else {
         None
@@ -228,7 +243,6 @@ async fn follow(
 
     // Ended already, the helper is never let go: bubblewrap may have died before it tied the helper's
     // life to its own.
-    let goes = tree.is_some();
     let mut stdout = Capture::new(limits.keep, limits.output_bytes);
     let mut stderr = Capture::new(limits.keep, limits.output_bytes);
     let talk = async {
@@ -256,7 +270,10 @@ async fn follow(
         exit: status.code().filter(|_| enders.ended().is_none()),
         stdout: stdout.finish(),
         stderr: stderr.finish(),
-        timed_out: enders.ended() == Some(Ended::TimeOver),
+        excess: enders.ended().and_then(|ended| match ended {
+            Ended::Over(excess) => Some(excess),
+            Ended::Killed => None,
+        }),
         hidden: Vec::new(),
         reached: proxy.as_ref().map(Proxy::report).unwrap_or_default(),
         violations: Vec::new(),
@@ -280,13 +297,14 @@ async fn converse(stream: DuplexStream, mut input: ChildStdin, mut output: Child
 async fn not_started(
     enders: &mut Enders,
     child: &mut Child,
+    held: Held,
     verdict: String,
     errors: impl AsyncRead + Unpin,
 ) -> SandboxError {
     let mut rest = Vec::new();
     let mut errors = errors.take(LONGEST_REASON as u64);
     drop(enders.over(child, errors.read_to_end(&mut rest)).await);
-    kill(child);
+    kill(child, held);
     let reason = verdict + &String::from_utf8_lossy(&rest);
     match reason.strip_prefix(REFUSED) {
         Some(reason) => SandboxError::BoundaryNotProven(reason.trim().to_owned()),

@@ -8,13 +8,17 @@ use modes::Containment;
 use tokio::io::DuplexStream;
 
 use crate::running::Input;
-use crate::{Keep, Network, Places, Running, SandboxError, Walls, environment, running};
+use crate::walls::Around;
+use crate::{Keep, Network, Places, Running, SandboxError, Walls, environment, load, running};
 
 /// The kernel takes no longer single argument.
 const LONGEST_LINE: usize = 120 * 1024;
 
 /// Bytes that wait in each direction of a conversation.
 const CONVERSED: usize = 64 * 1024;
+
+/// No file grows beyond so many bytes.
+pub const LARGEST_FILE: u64 = 8 << 30;
 
 /// The program of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +44,10 @@ pub enum Program {
 pub struct Limits {
     /// After this the process and all its descendants are killed.
     pub wall_time: Duration,
+    /// Processes at a time; beyond them all are killed.
+    pub processes: u32,
+    /// Bytes of memory of all processes together; without it three quarters of the machine's.
+    pub memory: Option<u64>,
     /// Bytes kept of standard output, and again of standard error.
     pub output_bytes: usize,
     /// Which end of each is kept.
@@ -47,13 +55,22 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Two minutes; the last 256 KiB of each stream.
+    /// Two minutes, a thousand processes, most of the memory; the last 256 KiB of each stream.
     fn default() -> Self {
         Self {
             wall_time: Duration::from_mins(2),
+            processes: 1000,
+            memory: None,
             output_bytes: 256 * 1024,
             keep: Keep::Tail,
         }
+    }
+}
+
+impl Limits {
+    /// The bound on memory in bytes; none where the machine does not tell how much it has.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        self.memory.or_else(|| Some(load::machine_memory()? / 4 * 3))
     }
 }
 
@@ -124,7 +141,8 @@ fn begin(
 ) -> Result<Running, SandboxError> {
     places.check(containment)?;
     walls.check(containment, places)?;
-    if containment.network() == modes::Network::None {
+    let own_network = matches!(walls.around, Around::Namespaces { .. });
+    if containment.network() == modes::Network::None || !own_network {
         spawn.network = None;
     }
     let variables = environment::rebuild(&walls.toolchains, spawn.network.is_some(), &spawn.environment)?;
@@ -162,9 +180,17 @@ pub(crate) fn program_arguments(walls: &Walls, program: &Program) -> Result<Vec<
         Program::Argv { program, arguments } => std::iter::once(program.clone())
             .chain(arguments.iter().cloned())
             .collect(),
-        Program::Proof(rest) => [crate::view::HELPER.into(), crate::inside::TRY.into()]
+        Program::Proof(rest) => [helper(walls), crate::inside::TRY.into()]
             .into_iter()
             .chain(rest.iter().cloned())
             .collect(),
     })
+}
+
+/// Our own executable, as the program's process finds it.
+fn helper(walls: &Walls) -> OsString {
+    match walls.around {
+        Around::Namespaces { .. } => crate::view::HELPER.into(),
+        Around::Kernel | Around::Nothing => walls.helper.clone().into(),
+    }
 }

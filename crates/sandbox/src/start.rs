@@ -1,9 +1,7 @@
 //! Starting bubblewrap. Its parent must be a thread that lives as long as this process: the kernel
 //! sends "your parent died" when the starting *thread* ends, and a runtime ends idle threads.
 
-use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
@@ -13,6 +11,7 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
 use crate::SandboxError;
+use crate::bare::Prepared;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -34,30 +33,25 @@ fn pass_on(passed: Option<&OwnedFd>) -> std::io::Result<()> {
 }
 
 /// Starts a program with three fresh pipes, exactly these variables, its death tied to ours, and one
-/// more descriptor under the number it has here if one is to be passed on.
-pub(crate) fn start(
-    program: &Path,
-    arguments: Vec<OsString>,
-    variables: Vec<(OsString, OsString)>,
-    passed: Option<OwnedFd>,
-) -> Result<Child, SandboxError> {
-    let mut command = Command::new(program);
+/// more descriptor under the number it has here if one is to be passed on. Its death: bubblewrap asks
+/// the kernel for that, and a watcher sees that nobody reads its output any more.
+pub(crate) fn start(prepared: Prepared, passed: Option<OwnedFd>) -> Result<Child, SandboxError> {
+    let mut command = Command::new(prepared.program);
     command
-        .args(arguments)
+        .args(prepared.arguments)
         .env_clear()
-        .envs(variables)
-        .current_dir("/")
+        .envs(prepared.variables)
+        .current_dir(prepared.folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // A group of its own, so that what bubblewrap has begun and not tied to itself yet dies too.
-        .process_group(0)
-        .kill_on_drop(true);
+        .process_group(0);
     let runtime = Handle::current();
     let (answer, started) = channel();
     let job: Job = Box::new(move || {
         let _entered = runtime.enter();
-        // Nobody listening means the caller is gone: the child is dropped, hence killed.
+        // Nobody listening means the caller is gone: the pipes are closed, which ends the child.
         drop(answer.send(pass_on(passed.as_ref()).and_then(|()| command.spawn())));
     });
     let gone = || SandboxError::WallsFailed("the starting thread is gone".into());
@@ -65,5 +59,5 @@ pub(crate) fn start(
     started
         .recv()
         .map_err(|_| gone())?
-        .map_err(SandboxError::system("starting bubblewrap"))
+        .map_err(SandboxError::system("starting the walls"))
 }

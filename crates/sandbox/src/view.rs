@@ -44,6 +44,9 @@ const ETC: [&str; 19] = [
 /// Runtimes that keep a part of themselves in `/etc` under a versioned name.
 const ETC_PREFIXES: [&str; 2] = ["java-", "python3"];
 
+/// Lists of the machine's keys, which no namespace hides from their owner.
+const MACHINE_SECRETS: [&str; 2] = ["/proc/keys", "/proc/key-users"];
+
 /// Where our own executable stands inside.
 pub(crate) const HELPER: &str = "/.stance/walls";
 
@@ -121,6 +124,7 @@ pub(crate) fn build(
         proxy,
         ..Order::default()
     };
+    order.limit(&spawn.limits);
     let mut layers = Layers::default();
     system(walls, places, &mut layers, &mut order);
     worktree(containment, places, survey, &mut layers, &mut order)?;
@@ -187,31 +191,37 @@ pub(crate) fn build(
     Ok(arguments)
 }
 
-/// The system, the toolchains, and everything private and empty.
-fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order) {
-    for folder in SYSTEM.iter().filter(|folder| **folder != "/etc").map(Path::new) {
-        if let Ok(target) = fs::read_link(folder) {
-            let arguments = vec!["--symlink".into(), target.into(), folder.into()];
-            layers.add(Rank::Base, folder, arguments);
-        } else if folder.is_dir() {
-            layers.read_only(Rank::Base, folder);
-            order.sealed.push(folder.to_owned());
-        }
-    }
-    let versioned = fs::read_dir("/etc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.file_name());
-    let versioned = versioned.filter(|name| {
+/// The system's folders but `/etc`, there or not.
+pub(crate) fn system_folders() -> impl Iterator<Item = PathBuf> {
+    SYSTEM.iter().filter(|folder| **folder != "/etc").map(PathBuf::from)
+}
+
+/// What of `/etc` is shown.
+pub(crate) fn etc() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/etc").into_iter().flatten().flatten();
+    let versioned = entries.map(|entry| entry.file_name()).filter(|name| {
         name.to_str()
             .is_some_and(|name| ETC_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
     });
-    for name in ETC.map(OsString::from).into_iter().chain(versioned) {
-        let path = Path::new("/etc").join(name);
-        if path.exists() {
-            layers.read_only(Rank::Base, &path);
+    let named = ETC.map(OsString::from).into_iter().chain(versioned);
+    named
+        .map(|name| Path::new("/etc").join(name))
+        .filter(|path| path.exists())
+}
+
+/// The system, the toolchains, and everything private and empty.
+fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order) {
+    for folder in system_folders() {
+        if let Ok(target) = fs::read_link(&folder) {
+            let arguments = vec!["--symlink".into(), target.into(), folder.clone().into()];
+            layers.add(Rank::Base, &folder, arguments);
+        } else if folder.is_dir() {
+            layers.read_only(Rank::Base, &folder);
+            order.sealed.push(folder);
         }
+    }
+    for path in etc() {
+        layers.read_only(Rank::Base, &path);
     }
     for folder in &walls.toolchains.folders {
         layers.read_only(Rank::Base, folder);
@@ -232,6 +242,10 @@ fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order
         layers.add(Rank::Base, Path::new(target), vec![flag.into(), target.into()]);
     }
     order.writable.extend(["/run".into(), "/dev/shm".into()]);
+    for secret in MACHINE_SECRETS.map(Path::new).iter().filter(|path| path.exists()) {
+        layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), secret);
+        order.hidden.push((*secret).to_owned());
+    }
 }
 
 fn worktree(

@@ -24,8 +24,8 @@ use crate::exit::Exit;
 use crate::house::{House, Proved};
 use crate::lines::Lines;
 use crate::models::NamedModel;
-use crate::print::{Printer, Reader};
-use crate::settings::Settings;
+use crate::print::{Mark, Printer, Reader};
+use crate::settings::{SandboxMode, Settings};
 
 /// Carries out one command.
 pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) -> Result<Exit, Problem> {
@@ -106,6 +106,8 @@ struct Opening<'a> {
     model: &'a ModelArguments,
     output: Output,
     attendance: Attendance,
+    /// What programs need around them, over the settings.
+    sandbox: Option<SandboxMode>,
     proved: Proved,
 }
 
@@ -121,6 +123,7 @@ impl Opening<'_> {
             model: &NO_MODEL,
             output: if json { Output::Json } else { Output::Words },
             attendance: Attendance::Nobody,
+            sandbox: None,
             proved: Proved::NotNeeded,
         }
     }
@@ -128,7 +131,10 @@ impl Opening<'_> {
 
 /// Opens a door.
 async fn door(house: &House, opening: Opening<'_>) -> Result<Door, Problem> {
-    let settings = house.settings()?.sound()?;
+    let mut settings = house.settings()?.sound()?;
+    if let Some(mode) = opening.sandbox {
+        settings.sandbox.mode = mode;
+    }
     open(house, &settings, opening).await
 }
 
@@ -136,9 +142,9 @@ async fn door(house: &House, opening: Opening<'_>) -> Result<Door, Problem> {
 /// project's files does not count.
 async fn open(house: &House, settings: &Settings, opening: Opening<'_>) -> Result<Door, Problem> {
     let named = named(house, opening.model)?;
-    let engine = house
-        .engine(settings, named.as_ref(), opening.attendance, opening.proved)
-        .await?;
+    let held = house.held(&settings.sandbox, opening.proved).await;
+    let (walls, warnings) = (held.standing, held.warnings.clone());
+    let engine = house.engine(settings, named.as_ref(), opening.attendance, held).await?;
     let attended = opening.attendance == Attendance::Person;
     let reader = if opening.output == Output::Words {
         Reader::Person
@@ -149,8 +155,12 @@ async fn open(house: &House, settings: &Settings, opening: Opening<'_>) -> Resul
     if opening.proved == Proved::Now {
         trust::mention(&mut printer, &engine);
     }
+    for warning in warnings {
+        printer.line(Mark::Refused, &warning);
+    }
     Ok(Door {
         engine,
+        walls,
         printer,
         lines: if attended {
             Lines::of_keyboard()

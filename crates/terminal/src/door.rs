@@ -2,7 +2,7 @@
 //! waits for somebody who is not there. It must not know how settings are read or commands spelled.
 
 use engine::{Command, Done, Engine, FeedItem, Pending, Problem, ProblemKind, RunReport};
-use modes::Outcome;
+use modes::{Outcome, WallsStanding};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,8 @@ pub(crate) enum Output {
 pub(crate) struct Door {
     /// The engine.
     pub(crate) engine: Engine,
+    /// What holds processes here.
+    pub(crate) walls: WallsStanding,
     /// Where everything is said.
     pub(crate) printer: Printer,
     /// What is typed.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Attendance, Engine, EngineConfig, Problem, ProblemKind};
-use modes::{Inspection, WallsStanding};
-use sandbox::{Proof, Toolchains, Walls, WallsState};
+use modes::Inspection;
+use sandbox::{Backend, Toolchains, Walls};
 
 use crate::environment::Environment;
+use crate::held::{self, Held};
 use crate::models::{Models, NamedModel};
-use crate::settings::{self, Loaded, Places, Settings};
+use crate::settings::{self, Loaded, Places, Sandbox, Settings};
 
 /// Everything that is known before the engine opens.
 pub(crate) struct House {
@@ -29,8 +30,10 @@ pub(crate) struct House {
 /// Whether an engine needs to know if the walls hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proved {
-    /// They are tried now.
+    /// They are, or a try that still stands is remembered.
     Now,
+    /// They are tried now, whatever is remembered.
+    Anew,
     /// Nothing will be judged or started.
     NotNeeded,
 }
@@ -73,15 +76,20 @@ impl House {
         Models::new(settings, named, Arc::clone(&self.environment), &self.places.person)
     }
 
+    /// What holds processes under these settings.
+    pub(crate) async fn held(&self, sandbox: &Sandbox, proved: Proved) -> Held {
+        held::find(self, sandbox, proved).await
+    }
+
     /// The walls of this machine, as they are found.
-    pub(crate) fn walls(&self) -> Result<Walls, Problem> {
+    pub(crate) fn walls(&self, backend: Backend) -> Result<Walls, Problem> {
         let helper = std::env::current_exe().map_err(|error| {
             Problem::new(
                 ProblemKind::Machine,
                 format!("Our own program cannot be found: {error}."),
             )
         })?;
-        Walls::new(helper, Toolchains::of_home(&self.person_home)).map_err(|error| {
+        Walls::of(backend, helper, Toolchains::of_home(&self.person_home)).map_err(|error| {
             Problem::new(
                 ProblemKind::Machine,
                 format!("There are no walls on this machine: {error}."),
@@ -90,13 +98,9 @@ impl House {
         })
     }
 
-    /// Tries the walls.
-    pub(crate) async fn proof(&self, walls: &Walls) -> Proof {
-        let scratch = self.stance_home.join("proof").join(std::process::id().to_string());
-        let proof = walls.prove(&scratch).await;
-        // What is left is an empty folder, and harmless.
-        drop(std::fs::remove_dir(&scratch));
-        proof
+    /// Where proofs of the walls are made and remembered.
+    pub(crate) fn proofs(&self) -> PathBuf {
+        self.stance_home.join("proof")
     }
 
     /// Opens the engine.
@@ -105,15 +109,8 @@ impl House {
         settings: &Settings,
         named: Option<&NamedModel>,
         attendance: Attendance,
-        proved: Proved,
+        held: Held,
     ) -> Result<Engine, Problem> {
-        let walls = self.walls().ok();
-        let walls_standing = match (&walls, proved) {
-            (Some(walls), Proved::Now) if self.proof(walls).await.state() == WallsState::Proven => {
-                WallsStanding::Proven
-            }
-            _ => WallsStanding::Absent,
-        };
         let engine = Engine::open(EngineConfig {
             home: self.stance_home.clone(),
             person_home: self.person_home.clone(),
@@ -124,8 +121,8 @@ impl House {
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),
             models: Arc::new(self.models(settings, named)),
-            walls: walls.map(Arc::new),
-            walls_standing,
+            walls: held.walls.map(Arc::new),
+            walls_standing: held.standing,
             inspection: if settings.plan_try == Some(true) {
                 Inspection::On
             } else {

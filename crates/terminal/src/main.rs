@@ -15,8 +15,10 @@ mod descent;
 mod door;
 mod environment;
 mod exit;
+
 #[cfg(feature = "faults")]
 mod faults;
+mod held;
 mod house;
 mod lines;
 mod models;

@@ -6,6 +6,7 @@ mod file;
 mod locks;
 mod page;
 mod project;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,6 +24,7 @@ pub(crate) use file::{MODELS, PROVIDERS};
 pub(crate) use locks::Locks;
 pub(crate) use page::Fault;
 use project::Above;
+pub(crate) use sandbox::{ACCEPTANCE, Sandbox, SandboxMode};
 
 /// Opening a pipe does not wait for its other end.
 const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -83,6 +85,8 @@ pub(crate) struct Settings {
     pub(crate) plan_try: Option<bool>,
     /// The keys nobody but the administrator sets.
     pub(crate) locks: Locks,
+    /// What programs need around them.
+    pub(crate) sandbox: Sandbox,
     /// Every file looked for, and whether it is there.
     pub(crate) files: Vec<(PathBuf, bool)>,
 }
@@ -100,6 +104,7 @@ impl Default for Settings {
             landing: Landing::Checkout,
             plan_try: None,
             locks: Locks::default(),
+            sandbox: Sandbox::default(),
             files: Vec::new(),
         }
     }
@@ -253,6 +258,7 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
         limits: folded_limits(&[&project.limits, &person.limits, &managed.limits]),
         landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),
         plan_try: first([&person.plan_try, &managed.plan_try]),
+        sandbox: Sandbox::of([&person.sandbox, &managed.sandbox]),
         locks: Locks::default(),
         files,
     }

@@ -7,19 +7,36 @@ use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statvfs};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount_remount};
 use rustix::net::{AddressFamily, SocketType, socket};
-use rustix::thread::{CapabilitySet, capabilities};
+use rustix::process::{getppid, test_kill_process};
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-use super::{Order, kernel};
+use super::{Held, Order, kernel};
 
 /// A setting of the whole machine that the machine's owner may write.
 const MACHINE_SETTING: &str = "/proc/sys/kernel/core_pattern";
 
-/// The view alone: without Landlock and the filter, which would hide a missing mount.
-pub(super) fn mounts_hold(order: &Order) -> Result<(), String> {
+/// Where no user namespace of its own took them.
+pub(super) fn give_up_capabilities() -> Result<(), String> {
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, none).map_err(|error| format!("capabilities: {error}"))?;
+    no_capabilities()
+}
+
+fn no_capabilities() -> Result<(), String> {
     let held = capabilities(None).map_err(|error| format!("capabilities: {error}"))?;
     if held.effective != CapabilitySet::empty() || held.permitted != CapabilitySet::empty() {
         return Err("the process still has capabilities".into());
     }
+    Ok(())
+}
+
+/// The view alone: without Landlock and the filter, which would hide a missing mount.
+pub(super) fn mounts_hold(order: &Order) -> Result<(), String> {
+    no_capabilities()?;
     namespaces_are_own()?;
     for path in &order.sealed {
         let name = path.display();
@@ -88,7 +105,26 @@ pub(super) fn calls_are_denied(order: &Order) -> Result<(), String> {
             return Err(format!("{what} is not denied by the call filter"));
         }
     }
+    if order.held == Held::Kernel {
+        order.hidden.iter().try_for_each(|path| shows_nothing(path))?;
+        outside_is_out_of_reach()?;
+    }
     Ok(())
+}
+
+/// Without a process tree of its own: no signal reaches the host, and nothing of its processes is read.
+fn outside_is_out_of_reach() -> Result<(), String> {
+    let watcher = getppid().ok_or("the process has no parent")?;
+    if test_kill_process(watcher).is_ok() {
+        return Err("this kernel's Landlock holds no signals; that takes Linux 6.12".into());
+    }
+    if std::fs::read(format!("/proc/{watcher}/cmdline")).is_ok() {
+        return Err("other processes can be looked at".into());
+    }
+    match kernel::call(libc::SYS_fchmod, [-1, 0o700, 0, 0, 0, 0]) {
+        Err(Errno::PERM) => Ok(()),
+        _ => Err("changing the mode of a file is not denied by the call filter".into()),
+    }
 }
 
 fn cannot_be_written(path: &Path) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! The kernel calls that no process inside makes, as data, and the filter that denies them.
 
+mod alone;
+
 use std::collections::BTreeMap;
 
 use libc::c_long;
@@ -9,7 +11,8 @@ use seccompiler::{
     TargetArch, apply_filter, sock_filter,
 };
 
-use super::kernel;
+use super::{Filter, Held, kernel};
+use alone::{ALONE, ALONE_BY_PATH};
 
 /// When a call is denied. Only the lower 32 bits of an argument are looked at, as the kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,19 +203,28 @@ const SETTING_ID_BY_PATH: &[Denied] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const SETTING_ID_BY_PATH: &[Denied] = &[];
 
-fn denied(proxied: bool) -> impl Iterator<Item = &'static Denied> {
-    let sockets = if proxied { OTHER_SOCKETS } else { NO_SOCKETS };
-    DENIED.iter().chain(sockets).chain(SETTING_ID).chain(SETTING_ID_BY_PATH)
+fn denied(filter: Filter) -> impl Iterator<Item = &'static Denied> {
+    let sockets = if filter.proxied { OTHER_SOCKETS } else { NO_SOCKETS };
+    let alone = [ALONE, ALONE_BY_PATH]
+        .into_iter()
+        .filter(move |_| filter.held == Held::Kernel)
+        .flatten();
+    DENIED
+        .iter()
+        .chain(sockets)
+        .chain(SETTING_ID)
+        .chain(SETTING_ID_BY_PATH)
+        .chain(alone)
 }
 
 /// Denies the calls for this process and all its descendants. No socket can be made but those the
 /// proxy needs, only pairs of connected ones: a socket of the host may appear in the worktree at any
 /// time.
-pub(super) fn install(proxied: bool) -> Result<(), String> {
+pub(super) fn install(filter: Filter) -> Result<(), String> {
     let arch =
         TargetArch::try_from(std::env::consts::ARCH).map_err(|_| "no call filter for this processor".to_owned())?;
-    let refused = rules(proxied, |when| when != When::Unknown)?;
-    let unknown = rules(proxied, |when| when == When::Unknown)?;
+    let refused = rules(filter, |when| when != When::Unknown)?;
+    let unknown = rules(filter, |when| when == When::Unknown)?;
     for (rules, answer) in [(refused, libc::EPERM), (unknown, libc::ENOSYS)] {
         let filter = SeccompFilter::new(
             rules,
@@ -228,9 +240,9 @@ pub(super) fn install(proxied: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn rules(proxied: bool, wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, String> {
+fn rules(filter: Filter, wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, String> {
     let mut rules = BTreeMap::<c_long, Vec<SeccompRule>>::new();
-    for denied in denied(proxied).filter(|denied| wanted(denied.when)) {
+    for denied in denied(filter).filter(|denied| wanted(denied.when)) {
         let conditions = match denied.when {
             When::Always | When::Unknown => Vec::new(),
             When::Bits(argument, bits) => (0..u32::BITS)
@@ -241,7 +253,13 @@ fn rules(proxied: bool, wanted: impl Fn(When) -> bool) -> Result<BTreeMap<c_long
             When::Equal(argument, number) => vec![(argument, SeccompCmpOp::Eq, number)],
             When::Other(argument, number) => vec![(argument, SeccompCmpOp::Ne, number)],
         };
+        let always = conditions.is_empty() || rules.get(&denied.number).is_some_and(Vec::is_empty);
         let chain = rules.entry(denied.number).or_default();
+        if always {
+            // A call without conditions is denied whatever else is said of it.
+            chain.clear();
+            continue;
+        }
         for (argument, operator, number) in conditions {
             let rule = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, number.into())
                 .and_then(|condition| SeccompRule::new(vec![condition]));
@@ -289,8 +307,8 @@ fn no_other_numbering() -> Vec<sock_filter> {
 
 /// Makes every denied call once; of each its name and the kernel's answer if that was not the
 /// filter's.
-pub(super) fn try_each(proxied: bool) -> Vec<(&'static str, Result<(), String>)> {
-    denied(proxied).map(|denied| (denied.name, try_one(denied))).collect()
+pub(super) fn try_each(filter: Filter) -> Vec<(&'static str, Result<(), String>)> {
+    denied(filter).map(|denied| (denied.name, try_one(denied))).collect()
 }
 
 fn try_one(denied: &Denied) -> Result<(), String> {

@@ -4,8 +4,8 @@
 use rustix::fs::{FileType, fstat};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-const LARGEST_FILE: u64 = 8 << 30;
-
+use super::Order;
+use crate::LARGEST_FILE;
 /// Closes all descriptors but 0–2 and refuses if one of these is anything but a pipe.
 pub(super) fn keep_three_pipes() -> Result<(), String> {
     close_the_rest()?;
@@ -33,13 +33,25 @@ pub(super) fn leave_no_core() -> Result<(), String> {
     setrlimit(Resource::Core, one).map_err(|error| format!("the size of core files: {error}"))
 }
 
-/// No file grows beyond 8 GiB: a runaway program ends before the disk is full.
-pub(super) fn bound_files() -> Result<(), String> {
-    let most = Rlimit {
-        current: Some(LARGEST_FILE),
-        maximum: Some(LARGEST_FILE),
-    };
-    setrlimit(Resource::Fsize, most).map_err(|error| format!("the size of files: {error}"))
+/// No file grows beyond its bound: a runaway program ends before the disk is full. No process takes more
+/// memory than all of them may, and they are not more than they may be, where the kernel counts them
+/// apart.
+pub(super) fn bound(order: &Order) -> Result<(), String> {
+    let bounds = [
+        ("the size of files", Resource::Fsize, Some(LARGEST_FILE)),
+        ("the memory", Resource::Data, order.memory),
+        ("the number of processes", Resource::Nproc, order.processes),
+    ];
+    for (what, resource, most) in bounds {
+        if let Some(most) = most {
+            let most = Rlimit {
+                current: Some(most),
+                maximum: Some(most),
+            };
+            setrlimit(resource, most).map_err(|error| format!("{what}: {error}"))?;
+        }
+    }
+    Ok(())
 }
 
 #[allow(unsafe_code, reason = "the libraries offer no safe way to make this call")]

@@ -5,21 +5,15 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use super::Order;
+use super::{Held, Order};
 
 /// Rights are asked for as the newest kernel names them; an older kernel takes those it knows.
 const NEWEST: ABI = ABI::V10;
 
 /// Device files that are for everybody.
-const DEVICES: [&str; 7] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-];
+const PLAIN_DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Those that lead to a terminal, which in a view is never the caller's.
+const TERMINALS: [&str; 2] = ["/dev/tty", "/dev/ptmx"];
 
 /// From here on this process writes only what the order names, and its descendants too.
 pub(super) fn restrict(order: &Order) -> Result<(), String> {
@@ -33,6 +27,39 @@ pub(super) fn restrict(order: &Order) -> Result<(), String> {
 }
 
 fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
+    match order.held {
+        Held::Kernel => kernel_alone(order),
+        Held::Namespaces | Held::Nothing => within_a_view(order),
+    }
+}
+
+/// Where no view hides the rest, only what is named can be read, and nothing special is made.
+fn kernel_alone(order: &Order) -> Result<RulesetCreated, RulesetError> {
+    let read = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
+    let special =
+        AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::MakeFifo | AccessFs::MakeSock | AccessFs::IoctlDev;
+    let mut ruleset = created(order)?;
+    for (paths, rights) in [
+        (&order.readable, read),
+        (&order.listed, AccessFs::ReadDir.into()),
+        (&order.writable, AccessFs::from_all(NEWEST) & !special),
+    ] {
+        for path in paths {
+            let rights = if path.is_dir() {
+                rights
+            } else {
+                rights & AccessFs::from_file(NEWEST)
+            };
+            ruleset = allow(ruleset, path, rights)?;
+        }
+    }
+    for device in PLAIN_DEVICES {
+        ruleset = allow(ruleset, device, AccessFs::ReadFile | AccessFs::WriteFile)?;
+    }
+    Ok(ruleset)
+}
+
+fn created(order: &Order) -> Result<RulesetCreated, RulesetError> {
     let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
@@ -40,7 +67,11 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
     if order.proxy.is_none() {
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
-    let mut ruleset = ruleset.create()?;
+    ruleset.create()
+}
+
+fn within_a_view(order: &Order) -> Result<RulesetCreated, RulesetError> {
+    let mut ruleset = created(order)?;
     let read = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
     ruleset = allow(ruleset, "/", read)?;
     for path in &order.writable {
@@ -51,7 +82,7 @@ fn ruleset(order: &Order) -> Result<RulesetCreated, RulesetError> {
         };
         ruleset = allow(ruleset, path, rights)?;
     }
-    for device in DEVICES {
+    for device in PLAIN_DEVICES.into_iter().chain(TERMINALS) {
         ruleset = allow(ruleset, device, AccessFs::from_file(NEWEST))?;
     }
     allow(ruleset, "/dev/pts", AccessFs::from_file(NEWEST) | AccessFs::ReadDir)

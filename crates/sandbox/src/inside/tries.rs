@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::{denied, kernel};
+use super::{Filter, Held, denied, kernel};
 
 /// One try and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +40,8 @@ pub(crate) struct Ground {
     pub(crate) abstract_name: String,
     /// Whether the worktree may be written, so that only its `.git` must hold.
     pub(crate) writable: bool,
-    /// Whether the proxy is there.
-    pub(crate) proxied: bool,
+    /// Which calls are denied.
+    pub(crate) filter: Filter,
 }
 
 /// The arguments that make our executable try on this ground.
@@ -52,23 +52,30 @@ pub(crate) fn attempts(ground: &Ground) -> Vec<OsString> {
         ground.port.to_string().into(),
         ground.abstract_name.clone().into(),
         ground.writable.to_string().into(),
-        ground.proxied.to_string().into(),
+        ground.filter.held.word().into(),
+        ground.filter.proxied.to_string().into(),
     ]
 }
 
-/// Tries everything, or with the single argument `filter` only the call filter, and prints one JSON
+/// Tries everything, or with the argument `filter` only the call filter, and prints one JSON
 /// array. Returns the exit code.
 pub(super) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
     let arguments: Vec<OsString> = arguments.collect();
     let outcome = match arguments.as_slice() {
-        [only] if only == "filter" => denied::install(false).map(|()| filter(false)),
-        [tree, outside, port, name, writable, proxied] => Ok(all(&Ground {
+        [only] if only == "filter" => {
+            let filter = Filter::default();
+            denied::install(filter).map(|()| filtered(filter))
+        }
+        [tree, outside, port, name, writable, held, proxied] => Ok(all(&Ground {
             tree: tree.into(),
             outside: outside.into(),
             port: port.to_str().and_then(|port| port.parse().ok()).unwrap_or(0),
             abstract_name: name.to_string_lossy().into_owned(),
             writable: writable == "true",
-            proxied: proxied == "true",
+            filter: Filter {
+                held: Held::of_word(held).unwrap_or_default(),
+                proxied: proxied == "true",
+            },
         })),
         _ => Err("not a ground to try on".to_owned()),
     };
@@ -90,8 +97,8 @@ fn attempt(name: &str, outcome: Result<(), impl ToString>) -> Attempt {
 }
 
 /// Here a success of the try means that the wall holds.
-fn filter(proxied: bool) -> Vec<Attempt> {
-    denied::try_each(proxied)
+fn filtered(filter: Filter) -> Vec<Attempt> {
+    denied::try_each(filter)
         .into_iter()
         .map(|(name, outcome)| Attempt {
             name: format!("call {name}"),
@@ -119,7 +126,7 @@ fn all(ground: &Ground) -> Vec<Attempt> {
     made.push(attempt("outside write", open_for_writing(&ground.outside.join("file"))));
     made.extend(reaching_out(ground));
     made.extend(taking_down(ground));
-    made.extend(filter(ground.proxied));
+    made.extend(filtered(ground.filter));
     made
 }
 
@@ -168,7 +175,7 @@ fn reaching_out(ground: &Ground) -> Vec<Attempt> {
     let read_fifo = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fifo = ground.tree.join("fifo");
     let mut reached = Vec::new();
-    if ground.proxied {
+    if ground.filter.proxied {
         reached.push(attempt("loopback through the proxy", through_proxy(ground.port)));
     }
     reached.extend([
@@ -255,6 +262,7 @@ fn taking_down(ground: &Ground) -> Vec<Attempt> {
             "a setting of the machine",
             open_for_writing(Path::new("/proc/sys/kernel/core_pattern")),
         ),
+        attempt("keys of the machine", std::fs::read("/proc/keys").map(drop)),
         attempt("memory of another process", open_for_writing(Path::new("/proc/1/mem"))),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stance_sandbox::{Program, Spawn, Stream};
+use stance_sandbox::{Excess, Program, Spawn, Stream};
 
 use crate::ground::{Ground, READ_ONLY, WRITABLE};
 
@@ -47,7 +47,7 @@ async fn a_program_out_of_time_is_killed_with_its_output_kept() {
     let mut it = Spawn::new(Program::Shell(line), "/");
     it.limits.wall_time = Duration::from_millis(300);
     let finished = ground.run(READ_ONLY, it).await.unwrap();
-    assert!(finished.timed_out);
+    assert_eq!(finished.excess, Some(Excess::Time));
     assert_eq!(finished.exit, None);
     assert_eq!(finished.stdout.text(), "before\n");
     assert_eq!(alive(&mark), 0);
@@ -65,7 +65,7 @@ async fn killing_ends_everything() {
     );
     running.kill();
     let finished = running.wait().await.unwrap();
-    assert_eq!((finished.exit, finished.timed_out), (None, false));
+    assert_eq!((finished.exit, finished.excess), (None, None));
     assert_eq!(alive(&ground.root().display().to_string()), 0);
 }
 

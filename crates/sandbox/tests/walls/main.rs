@@ -20,3 +20,4 @@ mod proxying;
 mod repository;
 mod sabotage;
 mod secrets;
+mod unviewed;

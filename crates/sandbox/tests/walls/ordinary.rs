@@ -17,7 +17,7 @@ async fn output_exit_code_and_input_come_through() {
         format!("got hello\n{}\n", ground.tree.display())
     );
     assert_eq!(finished.stderr.text(), "bad\n");
-    assert!(!finished.timed_out);
+    assert_eq!(finished.excess, None);
     assert_eq!(finished.violations, []);
 }
 

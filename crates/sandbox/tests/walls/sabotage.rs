@@ -87,10 +87,18 @@ fn a_repository_that_is_not_sealed() {
 fn something_hidden_that_is_shown() {
     let mut ground = Ground::new();
     ground.places.hidden.push(ground.tree.join("file"));
-    let mut arguments = built(&ground, true);
-    let place = position(&arguments, "--ro-bind", Path::new("/dev/null"));
-    arguments.drain(place..place + 3);
-    refused(&arguments, "file can be read");
+    std::fs::write(ground.tree.join(".env"), "word").unwrap();
+    let whole = built(&ground, true);
+    for (path, why) in [
+        (ground.tree.join("file"), "file can be read"),
+        (ground.tree.join(".env"), ".env can be read"),
+        ("/proc/keys".into(), "/proc/keys can be read"),
+    ] {
+        let mut arguments = whole.clone();
+        let place = position(&arguments, "/dev/null", &path) - 1;
+        arguments.drain(place..place + 3);
+        refused(&arguments, why);
+    }
 }
 
 #[test]

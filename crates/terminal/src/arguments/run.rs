@@ -7,6 +7,7 @@ use modes::Mode;
 
 use super::ModelArguments;
 use super::words::chosen_mode;
+use crate::settings::SandboxMode;
 
 /// `run`.
 #[derive(Debug, Args)]
@@ -55,6 +56,10 @@ pub(crate) struct RunArguments {
     /// What happens to a permission when nobody is here: it is denied, or the run waits.
     #[arg(long, value_name = "HOW")]
     pub(crate) approvals: Option<Approvals>,
+
+    /// What programs need around them, over the settings: `outer` where the container is the wall.
+    #[arg(long, value_name = "MODE")]
+    pub(crate) sandbox: Option<SandboxMode>,
 
     /// A command that must succeed, inside the walls, when the run ends.
     #[arg(long, value_name = "COMMAND", conflicts_with = "read_only")]

@@ -170,11 +170,14 @@ async fn door(house: &House, folder: &Path) -> Result<Door, Problem> {
     let script = format!("scripted:{}", folder.join("script.json").display());
     let named = NamedModel::read(Some(&script), None, None, folder)?;
     let settings = house.settings()?.sound()?;
+    let held = house.held(&settings.sandbox, Proved::Now).await;
+    let walls = held.standing;
     let engine = house
-        .engine(&settings, named.as_ref(), Attendance::Nobody, Proved::Now)
+        .engine(&settings, named.as_ref(), Attendance::Nobody, held)
         .await?;
     Ok(Door {
         engine,
+        walls,
         printer: Printer::new(&house.environment, Reader::Person),
         lines: Lines::of_nobody(),
         output: Output::Words,

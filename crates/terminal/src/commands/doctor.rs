@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use engine::{Attendance, Problem, SpaceView};
-use modes::Mode;
-use sandbox::{Probe, Proof, Walls, WallsState};
+use modes::{Mode, WallsStanding};
+use sandbox::{LARGEST_FILE, Limits, Probe, Walls};
 use serde::Serialize;
 
 use super::space::repair;
 use crate::exit::Exit;
+use crate::held::Held;
 use crate::house::{House, Proved};
 use crate::models::Models;
 use crate::print::{Mark, Printer, Reader};
-use crate::settings::{Loaded, Settings};
+use crate::settings::{Loaded, SandboxMode, Settings};
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
@@ -31,10 +32,16 @@ struct Findings {
 
 #[derive(Debug, Serialize)]
 struct WallsFinding {
-    /// Whether every try was forbidden.
+    /// What the operator asked for.
+    mode: &'static str,
+    /// What runs are told.
+    standing: WallsStanding,
+    /// Whether every try was forbidden, with everything the walls are made of.
     proven: bool,
     /// Why not.
     why: Option<String>,
+    /// What each command may take.
+    limits: String,
     probes: Vec<Probe>,
 }
 
@@ -82,20 +89,13 @@ struct WorkspaceFinding {
 pub(super) async fn doctor(house: &House, json: bool) -> Result<Exit, Problem> {
     let mut printer = Printer::new(&house.environment, if json { Reader::Program } else { Reader::Person });
     let Loaded { settings, faults } = house.settings()?;
-    let (walls, programs) = match house.walls() {
-        Ok(walls) => (
-            walls_finding(house.proof(&walls).await),
-            programs(&walls, &house.environment.search_path()),
-        ),
-        Err(problem) => {
-            let absent = WallsFinding {
-                proven: false,
-                why: Some(problem.message),
-                probes: Vec::new(),
-            };
-            (absent, Vec::new())
-        }
-    };
+    let held = house.held(&settings.sandbox, Proved::Anew).await;
+    let programs = held
+        .walls
+        .as_ref()
+        .map(|walls| programs(walls, &house.environment.search_path()))
+        .unwrap_or_default();
+    let walls = walls_finding(settings.sandbox.mode, held);
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         root: rustix::process::geteuid().is_root(),
@@ -126,20 +126,34 @@ pub(super) async fn doctor(house: &House, json: bool) -> Result<Exit, Problem> {
 impl Findings {
     /// A missing model is no fault: a script may answer.
     fn sound(&self) -> bool {
-        self.walls.proven && self.settings.faults.is_empty() && self.workspace.unresolved.is_empty()
+        self.walls.standing != WallsStanding::Absent
+            && self.settings.faults.is_empty()
+            && self.workspace.unresolved.is_empty()
     }
 }
 
-fn walls_finding(proof: Proof) -> WallsFinding {
-    let (proven, why) = match proof.state() {
-        WallsState::Proven => (true, None),
-        WallsState::Absent { why } => (false, Some(why)),
-    };
+fn walls_finding(mode: SandboxMode, held: Held) -> WallsFinding {
     WallsFinding {
-        proven,
-        why,
-        probes: proof.probes,
+        mode: mode.word(),
+        standing: held.standing,
+        proven: held.standing == WallsStanding::Proven,
+        why: (!held.warnings.is_empty()).then(|| held.warnings.join("\n")),
+        limits: limits(),
+        probes: held.proof.map(|proof| proof.probes).unwrap_or_default(),
     }
+}
+
+fn limits() -> String {
+    const GIBIBYTE: u64 = 1 << 30;
+    let limits = Limits::default();
+    let memory = limits.memory_bytes().map_or_else(String::new, |bytes| {
+        format!("{} GiB of memory together, ", bytes / GIBIBYTE)
+    });
+    format!(
+        "each command: {} processes, {memory}{} GiB for a file",
+        limits.processes,
+        LARGEST_FILE / GIBIBYTE
+    )
 }
 
 /// Whether PATH would lead elsewhere, perhaps into a folder of the repository.
@@ -183,10 +197,8 @@ fn models(models: &Models) -> Vec<ModelFinding> {
 }
 
 async fn workspace(house: &House, settings: &Settings) -> WorkspaceFinding {
-    let spaces = match house
-        .engine(settings, None, Attendance::Nobody, Proved::NotNeeded)
-        .await
-    {
+    let held = house.held(&settings.sandbox, Proved::NotNeeded).await;
+    let spaces = match house.engine(settings, None, Attendance::Nobody, held).await {
         Ok(engine) => engine.spaces().await,
         Err(problem) => Err(problem),
     };
@@ -222,12 +234,17 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
         Mark::Note,
         &format!("stance {} · state in {}", findings.version, home.display()),
     );
-    match &findings.walls.why {
-        None => printer.line(
-            Mark::Done,
-            &format!("walls on: {} tries, each forbidden, {who}", findings.walls.probes.len()),
-        ),
-        Some(why) => printer.line(Mark::Refused, &format!("walls OFF {who}: {why}")),
+    let tries = findings.walls.probes.len();
+    if findings.walls.proven {
+        let line = format!("walls on: {tries} tries, each forbidden, {who}");
+        printer.line(Mark::Done, &line);
+    }
+    for why in findings.walls.why.iter().flat_map(|why| why.lines()) {
+        printer.line(Mark::Refused, why);
+    }
+    if findings.walls.standing == WallsStanding::Absent && findings.walls.mode == SandboxMode::Required.word() {
+        let hint = "  install bubblewrap, or let `mode` of [sandbox] in your settings be `preferred`, `outer` or `off`";
+        printer.line(Mark::Note, hint);
     }
     for probe in findings.walls.probes.iter().filter(|probe| !probe.held) {
         let tree = if probe.writable {
@@ -240,6 +257,7 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
             &format!("  {} ({tree}) was possible: {}", probe.name, probe.detail),
         );
     }
+    printer.line(Mark::Note, &findings.walls.limits);
     printer.line(Mark::Note, "`stance doctor --json` lists every try");
     for program in &findings.programs {
         if let Some(found) = &program.found_by_path {

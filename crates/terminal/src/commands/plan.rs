@@ -46,6 +46,7 @@ async fn working_door(
             model,
             output,
             attendance,
+            sandbox: None,
             proved: Proved::Now,
         },
     )

@@ -49,6 +49,7 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
         model: &arguments.model,
         output,
         attendance,
+        sandbox: arguments.sandbox,
         proved: Proved::Now,
     };
     let mut door = open(house, &settings, opening).await?;
@@ -65,6 +66,7 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
 fn refuse_locked(arguments: &RunArguments, options: &RunOptions, locks: &Locks) -> Result<(), Problem> {
     for (given, flag, key) in [
         (arguments.yolo, "--yolo", "autonomy.default"),
+        (arguments.sandbox.is_some(), "--sandbox", "sandbox.mode"),
         (arguments.trust_project, "--trust-project", "trust.folders"),
         (options.tokens.is_some(), "--budget", "limits.tokens"),
         (options.minutes.is_some(), "--budget", "limits.minutes"),

@@ -65,7 +65,6 @@ struct Talk {
     door: Door,
     /// How often agents ask, in a word.
     asks: &'static str,
-    walls: &'static str,
     landing: Landing,
     /// The model the last run really used.
     model: Option<String>,
@@ -84,16 +83,12 @@ pub(super) async fn talk(house: &House, model: &ModelArguments) -> Result<Exit, 
         model,
         output: Output::Words,
         attendance: Attendance::Person,
+        sandbox: None,
         proved: Proved::Now,
-    };
-    let proven = match house.walls() {
-        Ok(walls) => house.proof(&walls).await.state() == sandbox::WallsState::Proven,
-        Err(_) => false,
     };
     let mut talk = Talk {
         door: door(house, opening).await?,
         asks: settings.autonomy.asks(),
-        walls: if proven { "on" } else { "OFF" },
         landing: settings.landing,
         model: None,
         held: None,
@@ -138,7 +133,9 @@ impl Talk {
         let model = self.model.as_deref().unwrap_or("model not asked yet");
         self.door.printer.prompt(&format!(
             "[{} · asks: {} · {model} · walls {}] ",
-            space.shown, self.asks, self.walls
+            space.shown,
+            self.asks,
+            self.door.walls.shown()
         ));
         self.door.printer.prompt("> ");
     }

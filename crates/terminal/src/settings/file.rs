@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use work::plan::Landing;
 
 use super::page::{Fault, Page};
+use super::sandbox::{self, SandboxTable};
 
 /// The tables of a settings file.
 pub(crate) const TABLES: &[&str] = &[
@@ -23,6 +24,7 @@ pub(crate) const TABLES: &[&str] = &[
     "plan",
     "network",
     "trust",
+    "sandbox",
 ];
 /// The key of the administrator's file that names the keys nobody else sets.
 pub(crate) const LOCKED: &str = "locked";
@@ -77,6 +79,8 @@ pub(crate) struct File {
     pub(crate) locked: Vec<Given<String>>,
     /// The whole name of every key above, `locked` aside.
     pub(crate) keys: Vec<Given<String>>,
+    /// `[sandbox]`.
+    pub(crate) sandbox: SandboxTable,
 }
 
 /// A `[providers.NAME]` table.
@@ -126,6 +130,7 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
             "permissions" => permissions(&mut page, table, &mut read),
             "limits" => limits(&mut page, table, &mut read.limits),
             "autonomy" => autonomy(&mut page, table, &mut read),
+            "sandbox" => read.sandbox = sandbox::read(&mut page, table),
             "landing" => landing(&mut page, table, &mut read),
             "network" => network(&mut page, table, &mut read),
             "plan" => plan(&mut page, table, &mut read),

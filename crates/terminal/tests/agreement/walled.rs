@@ -100,7 +100,7 @@ impl<'a> Walled<'a> {
             })
             .unwrap();
         assert!(
-            !finished.timed_out && finished.exit.is_some_and(|code| code != 127),
+            finished.excess.is_none() && finished.exit.is_some_and(|code| code != 127),
             "{}",
             finished.stderr.text()
         );

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use modes::{ProposedCall, Target};
 use rustix::fs::FileType;
-use sandbox::{Finished, Keep, Limits, Places, Program, SandboxError, Spawn, Violation, spawn};
+use sandbox::{Excess, Finished, Keep, Limits, Places, Program, SandboxError, Spawn, Violation, spawn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -100,6 +100,7 @@ impl TypedTool for ExecuteCommand {
             wall_time: ready.time,
             output_bytes: KEPT,
             keep: Keep::Tail,
+            ..Limits::default()
         };
         let running = match spawn(walls, scope.containment, &places, process) {
             Ok(running) => running,
@@ -179,21 +180,31 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
     if let Some(remark) = tail.remark {
         parts.push(format!("[{remark}]"));
     }
-    let failed = finished.timed_out || finished.exit != Some(0);
+    let failed = finished.excess.is_some() || finished.exit != Some(0);
     let hints = if failed { hints(&tail.text) } else { Vec::new() };
     parts.push(if tail.text.trim().is_empty() {
         "[no output]".to_owned()
     } else {
         tail.text.trim_end().to_owned()
     });
-    parts.push(match finished.exit {
-        _ if finished.timed_out => format!(
+    parts.push(match finished.excess {
+        Some(Excess::Time) => format!(
             "[ended after {} s, its time limit; give a longer timeout_s, at most {}]",
             time.as_secs(),
             LONGEST.as_secs()
         ),
-        Some(code) => format!("[exit code {code}]"),
-        None => "[ended from outside]".to_owned(),
+        Some(Excess::Processes) => format!(
+            "[ended: it started more than {} processes at a time; find what starts them without end]",
+            Limits::default().processes
+        ),
+        Some(Excess::Memory) => {
+            "[ended: its processes took more than three quarters of this machine's memory; work in smaller pieces]"
+                .to_owned()
+        }
+        None => finished.exit.map_or_else(
+            || "[ended from outside]".to_owned(),
+            |code| format!("[exit code {code}]"),
+        ),
     });
     parts.extend(hints.into_iter().map(|hint| format!("[hint: {hint}]")));
     if failed && !finished.hidden.is_empty() {
