@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use modes::{EffectSet, ErrorFamily, Layer, Liveness, Outcome, Status};
+use modes::{EffectSet, ErrorFamily, Layer, Liveness, Outcome, Status, WallsStanding};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +21,8 @@ pub struct RunReport {
     pub mode: String,
     /// The badge, with what narrows it.
     pub label: String,
+    /// What held its processes.
+    pub walls: WallsStanding,
     /// The model.
     pub model: ModelUsed,
     /// One line for people.
