@@ -46,10 +46,13 @@ pub(crate) async fn space(inner: &Inner, id: &str) -> Result<SpaceView, Problem>
 async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
     let store = inner.journal.store();
     let mut open_runs = BTreeMap::new();
+    let mut title = None;
     for run in store
         .find(&Query::all(Table::Run).having("space", row.id.as_str()))
         .await?
     {
+        let about = run.body.get("title").and_then(Value::as_str);
+        title = about.map(str::to_owned).or(title);
         let status = run.text("status").unwrap_or_default();
         if matches!(status, "running" | "waiting") {
             *open_runs.entry(status.to_owned()).or_insert(0) += 1;
@@ -63,6 +66,7 @@ async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
         )
         .await?;
     let mode = Mode::from_stored(row.text("mode"));
+    let created_ms = row.integer("created_ms").unwrap_or_default();
     Ok(SpaceView {
         id: row.id.clone(),
         mode: row.text("mode").unwrap_or_default().to_owned(),
@@ -78,6 +82,9 @@ async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
             .into_iter()
             .find(|row| row.text("parent").is_none())
             .map(|row| row.id),
+        title,
+        created_ms,
+        age_ms: clock::now_ms().saturating_sub(created_ms),
     })
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// What sort of problem it is; a door maps it to an exit code or a status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The command itself is wrong, or names something that is not there.
     Usage,
@@ -20,7 +21,7 @@ pub enum ProblemKind {
 }
 
 /// One problem, with what to do next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
     /// Its sort.
     pub kind: ProblemKind,

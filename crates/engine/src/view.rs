@@ -224,6 +224,12 @@ pub struct SpaceView {
     pub open_runs: BTreeMap<String, u32>,
     /// Its newest thread.
     pub thread: Option<String>,
+    /// What its newest run is about.
+    pub title: Option<String>,
+    /// When it was opened, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// How long ago that is, in milliseconds.
+    pub age_ms: i64,
 }
 
 /// A plan, whole.

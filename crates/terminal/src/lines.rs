@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -16,12 +17,21 @@ pub(crate) const COMMANDS: [&str; 7] = [
     "/quit",
 ];
 
-/// Whether a line is a command, and so no answer.
+/// Whether a line is a command, and so no answer. Of several lines that came at once none is: they
+/// were pasted.
 pub(crate) fn is_command(line: &str) -> bool {
-    line.split_whitespace()
-        .next()
-        .is_some_and(|word| COMMANDS.contains(&word))
+    !line.contains('\n')
+        && line
+            .split_whitespace()
+            .next()
+            .is_some_and(|word| COMMANDS.contains(&word))
 }
+
+/// How long the next line of a paste may take: 20 milliseconds.
+const AT_ONCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
 
 /// Where lines come from.
 pub(crate) struct Lines {
@@ -81,7 +91,7 @@ enum Source {
 /// What came instead of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// A line, without its end.
+    /// A line, without its end; or several that were pasted at once.
     Line(String),
     /// Ctrl-C.
     Interrupt,
@@ -95,7 +105,7 @@ impl Lines {
         let (sender, receiver) = mpsc::unbounded_channel();
         std::thread::spawn(move || {
             let mut input = std::io::stdin().lock();
-            while let Some(line) = next_line(&mut input) {
+            while let Some(line) = next_lines(&mut input, more_at_once) {
                 if sender.send(line).is_err() {
                     return;
                 }
@@ -163,6 +173,24 @@ impl Lines {
     }
 }
 
+/// Whether more was written at once: a paste arrives whole, and nobody types a line this fast.
+fn more_at_once() -> bool {
+    let stdin = std::io::stdin();
+    let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
+    poll(&mut waiting, Some(&AT_ONCE)).is_ok_and(|ready| ready > 0)
+}
+
+/// The next line, with those that came at once with it; none when there are no more.
+fn next_lines(input: &mut impl BufRead, mut more: impl FnMut() -> bool) -> Option<String> {
+    let mut text = next_line(input)?;
+    while more() {
+        let Some(line) = next_line(input) else { break };
+        text.push('\n');
+        text.push_str(&line);
+    }
+    Some(text)
+}
+
 /// The next line without its end; none when there are no more. What is no text in it becomes U+FFFD:
 /// a slip of the keyboard ends no conversation.
 fn next_line(input: &mut impl BufRead) -> Option<String> {
@@ -178,6 +206,21 @@ fn next_line(input: &mut impl BufRead) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_come_at_once_are_one_text_and_no_command() {
+        let mut typed: &[u8] = b"/plan one\n/agent two\n\nthree\n/quit\n";
+        let mut at_once = [true, true, true, false, false].into_iter();
+        let mut next = || next_lines(&mut typed, || at_once.next().unwrap_or_default());
+        let pasted = next().unwrap();
+        assert_eq!(pasted, "/plan one\n/agent two\n\nthree");
+        assert!(!is_command(&pasted));
+        assert_eq!(next().as_deref(), Some("/quit"));
+        assert_eq!(next(), None);
+        // The end of the input may be what waits.
+        let mut typed: &[u8] = b"last\n";
+        assert_eq!(next_lines(&mut typed, || true).as_deref(), Some("last"));
+    }
 
     #[test]
     fn a_line_that_is_no_text_is_a_line() {

@@ -27,6 +27,7 @@ mod print;
 mod settings;
 mod show;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use arguments::Arguments;
@@ -38,25 +39,34 @@ use print::{Printer, Reader};
 fn main() -> ExitCode {
     // A process inside the walls is this program too; there it must become another at once.
     sandbox::enter_if_asked();
-    let arguments = match Arguments::read(std::env::args_os().skip(1)) {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let object_wanted = words.iter().any(|word| word == "--json" || word == "--stream-json");
+    let environment = Environment::of_process();
+    let mut printer = Printer::new(&environment, Reader::Program);
+    let failed = |printer: &mut Printer, problem: &Problem| {
+        if object_wanted {
+            // Whoever reads no answer reads the exit code.
+            drop(printer.json(&serde_json::json!({"error": problem})));
+        }
+        Exit::of_problem(problem)
+    };
+    let arguments = match Arguments::read(words) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are asked for; anything else is a wrong command.
             drop(error.print());
             return if error.use_stderr() {
-                Exit::USAGE.into()
+                failed(&mut printer, &Problem::usage(error.to_string())).into()
             } else {
                 Exit::FINE.into()
             };
         }
     };
-    let environment = Environment::of_process();
-    let mut trouble = Printer::new(&environment, Reader::Program);
     match carry_out(arguments, environment) {
         Ok(exit) => exit.into(),
         Err(problem) => {
-            trouble.problem(&problem);
-            Exit::of_problem(&problem).into()
+            printer.problem(&problem);
+            failed(&mut printer, &problem).into()
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::exit::Exit;
 use crate::house::{House, Proved};
 use crate::print::{Mark, Printer};
 
+/// Characters of a title that a list shows.
+const LONGEST_TITLE: usize = 60;
+
 pub(super) async fn space(house: &House, act: SpaceAct) -> Result<Exit, Problem> {
     match act {
         SpaceAct::List { json } => list(house, json).await,
@@ -92,16 +95,90 @@ pub(super) fn row(printer: &mut Printer, space: &SpaceView) {
     };
     let current = if space.current { " · current" } else { "" };
     let mark = if space.unresolved { Mark::Refused } else { Mark::Note };
+    let title = space.title.as_ref().map_or_else(String::new, |title| {
+        let start: String = title.chars().take(LONGEST_TITLE).collect();
+        let rest = if start.len() < title.len() { "…" } else { "" };
+        format!(" · {start:?}{rest}")
+    });
     printer.line(
         mark,
-        &format!("{} · {}{current}{runs} · {}", space.id, space.shown, space.checkout),
+        &format!(
+            "{} · {}{current}{runs}{title} · opened {} · {}",
+            space.id,
+            space.shown,
+            age(space.age_ms),
+            space.checkout
+        ),
     );
     if space.unresolved {
         printer.line(Mark::Note, &repair(space));
     }
 }
 
+/// How long ago something was, in its largest whole unit.
+fn age(ms: i64) -> String {
+    let minutes = ms.max(0) / 60_000;
+    match (minutes, minutes / 60, minutes / 1440) {
+        (0, ..) => "just now".to_owned(),
+        (minutes, 0, _) => format!("{minutes} min ago"),
+        (_, hours, 0) => format!("{hours} h ago"),
+        (_, _, 1) => "1 day ago".to_owned(),
+        (_, _, days) => format!("{days} days ago"),
+    }
+}
+
 /// The command that sets a mode that cannot be read.
 pub(super) fn repair(space: &SpaceView) -> String {
     format!("set it with: stance space mode {} agent", space.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::tests::on_paper;
+
+    #[test]
+    fn a_space_is_listed_with_what_it_is_about_and_its_age() {
+        let shown = |title: Option<&str>, age_ms| {
+            let (mut printer, [words, ..]) = on_paper(usize::MAX);
+            let space = SpaceView {
+                id: "s1".to_owned(),
+                mode: "plan".to_owned(),
+                shown: "Plan".to_owned(),
+                unresolved: false,
+                checkout: "/repo".to_owned(),
+                current: true,
+                open_runs: [("waiting".to_owned(), 2)].into(),
+                thread: None,
+                title: title.map(str::to_owned),
+                created_ms: 0,
+                age_ms,
+            };
+            row(&mut printer, &space);
+            words.text()
+        };
+        for (title, age_ms, expected) in [
+            (
+                None,
+                -5,
+                "· s1 · Plan · current · runs: 2 waiting · opened just now · /repo\n",
+            ),
+            (
+                Some("make login faster"),
+                59 * 60_000,
+                "· s1 · Plan · current · runs: 2 waiting · \"make login faster\" · opened 59 min ago · /repo\n",
+            ),
+        ] {
+            assert_eq!(shown(title, age_ms), expected);
+        }
+        assert!(shown(Some(&"x".repeat(61)), 0).contains(&format!("\"{}\"… · opened", "x".repeat(60))));
+        for (ms, expected) in [
+            (60 * 60_000, "1 h ago"),
+            (24 * 60 * 60_000 - 1, "23 h ago"),
+            (24 * 60 * 60_000, "1 day ago"),
+            (48 * 60 * 60_000, "2 days ago"),
+        ] {
+            assert_eq!(age(ms), expected);
+        }
+    }
 }

@@ -41,6 +41,10 @@ enum Input {
 
 fn read(line: &str) -> Input {
     let line = line.trim();
+    // Only what is typed as one line is a command; what was pasted with it is text.
+    if line.contains('\n') {
+        return Input::Message(line.to_owned());
+    }
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let draft = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
     match word {
@@ -280,6 +284,10 @@ mod tests {
         );
         assert_eq!(read("/quit"), Input::Quit);
         assert_eq!(read(""), Input::Nothing);
+        assert_eq!(read("\n \n"), Input::Nothing);
+        for pasted in ["/quit\nnow", "see:\n/agent rm it"] {
+            assert_eq!(read(pasted), Input::Message(pasted.to_owned()));
+        }
         assert_eq!(read("/plna x"), Input::Unknown("/plna".to_owned()));
         assert_eq!(read("say /plan to me"), Input::Message("say /plan to me".to_owned()));
         assert_eq!(

@@ -142,7 +142,7 @@ async fn list(door: &mut Door, json: bool) -> Result<Exit, Problem> {
         door.printer.line(Mark::Note, "nothing is trusted here");
     }
     for trust in trusted {
-        let digest: String = trust.digest.chars().take(12).collect();
+        let digest = modes::short_digest(&trust.digest);
         door.printer.line(
             Mark::Done,
             &format!("{} · {digest} · trusted by {}", trust.what, trust.who),

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::attempts::keyboard::Keyboard;
 use crate::support::{Place, Said, calls, said, says, turns};
 
 const FILE: &str = ".stance/settings.toml";
@@ -49,7 +50,7 @@ fn what_allows_waits_is_shown_and_counts_once_it_is_trusted() {
 
     let shown = place.stance(&["trust"]);
     assert_eq!(shown.code, 7, "{}", shown.err);
-    let short = &digest(&place)[..12];
+    let short = &digest(&place)[..20];
     for words in [
         "not trusted",
         "settings.toml:3: \"edit(src/**)\" goes ahead unasked, where the mode lets it",
@@ -81,6 +82,22 @@ fn what_allows_waits_is_shown_and_counts_once_it_is_trusted() {
             .out
             .contains("nothing is trusted here")
     );
+}
+
+#[test]
+fn at_a_terminal_each_part_is_asked_about() {
+    let place = place();
+    let mut no = Keyboard::start(&place, &["trust"]);
+    no.until("trust exactly this? y / n > ")
+        .types("sure")
+        .until("type y or n")
+        .until("trust exactly this? y / n > ")
+        .types("n");
+    assert_eq!(no.end().0, 7);
+    let mut yes = Keyboard::start(&place, &["trust"]);
+    yes.until("trust exactly this? y / n > ").types("y");
+    assert_eq!(yes.end().0, 0);
+    assert!(may_write(&place, &[]).0);
 }
 
 #[test]
