@@ -18,9 +18,10 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::Limits;
+use crate::{Limits, lay};
 
-pub(crate) use tries::{Attempt, Ground, attempts};
+pub(crate) use kernel::call;
+pub(crate) use tries::{Attempt, Ground, Worktree, attempts};
 
 /// The argument that asks for the walls; nobody types it.
 const ENTER: &str = "stance:enter-walls";
@@ -99,6 +100,8 @@ pub(crate) struct Order {
     pub(crate) memory: Option<u64>,
     /// Processes and threads of all.
     pub(crate) processes: Option<u64>,
+    /// Paths that must lie in the memory of a throw-away view.
+    pub(crate) thrown_away: Vec<PathBuf>,
 }
 
 impl Order {
@@ -117,6 +120,7 @@ impl Order {
             ("--write", self.writable),
             ("--seal", self.sealed),
             ("--hide", self.hidden),
+            ("--throw-away", self.thrown_away),
         ];
         for (flag, paths) in lists {
             arguments.extend(paths.into_iter().flat_map(|path| [flag.into(), path.into()]));
@@ -164,6 +168,7 @@ impl Order {
                 Some("--write") => &mut order.writable,
                 Some("--seal") => &mut order.sealed,
                 Some("--hide") => &mut order.hidden,
+                Some("--throw-away") => &mut order.thrown_away,
                 Some("--proxy") => {
                     let number = arguments.next().and_then(|number| number.to_str()?.parse().ok());
                     order.proxy = Some(number.ok_or("the proxy has no descriptor")?);
@@ -188,6 +193,11 @@ pub fn enter_if_asked() {
             std::process::exit(REFUSAL);
         }
         Some(WATCH) => std::process::exit(watch::watch(arguments)),
+        Some(lay::LAY) => {
+            let refusal = lay::lay(arguments);
+            say(&format!("{refusal}\n"));
+            std::process::exit(REFUSAL);
+        }
         Some(TRY) => std::process::exit(tries::run(arguments)),
         _ => (),
     }
@@ -248,6 +258,7 @@ mod tests {
             sealed: vec!["--".into()],
             hidden: vec!["/home/x".into()],
             proxy: Some(7),
+            thrown_away: vec!["/y".into()],
             held: Held::Kernel,
             memory: Some(7),
             ..Order::default()
@@ -268,13 +279,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_order_survives_and_the_programs_arguments_are_left_whole(
-            lists in array::uniform5(vec("[ -~]{1,12}", 0..4)),
+            lists in array::uniform6(vec("[ -~]{1,12}", 0..4)),
             program in vec("[ -~]{0,8}", 0..4),
             proxy in proptest::option::of(3..1000_i32),
         ) {
-            let [readable, listed, writable, sealed, hidden] =
+            let [readable, listed, writable, sealed, hidden, thrown_away] =
                 lists.map(|list| list.into_iter().map(PathBuf::from).collect());
-            let order = Order { readable, listed, writable, sealed, hidden, proxy, ..Order::default() };
+            let order = Order { readable, listed, writable, sealed, hidden, thrown_away, proxy, ..Order::default() };
             let passed = order.clone().into_arguments().into_iter().skip(1);
             let mut passed = passed.chain(program.iter().map(OsString::from));
             prop_assert_eq!(Order::parse(&mut passed), Ok(order));

@@ -11,12 +11,12 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use modes::{Containment, HostGate, Posture};
+use modes::{Containment, HostGate};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::FdFlags;
 use serde::Serialize;
 
-use crate::inside::{Attempt, Filter, Ground, Held, attempts};
+use crate::inside::{Attempt, Filter, Ground, Held, Worktree, attempts};
 use crate::{Network, Places, Program, SandboxError, Spawn, SystemNames, Walls, WallsState, spawn};
 
 /// One thing that was tried.
@@ -63,19 +63,14 @@ impl Proof {
     }
 }
 
-pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
+pub(crate) async fn prove(walls: &Walls, containments: &[Containment], scratch: &Path) -> Proof {
     let mut proof = Proof {
         probes: Vec::new(),
         failure: None,
         partial: walls.around.held() != Held::Namespaces,
     };
-    // Only a network of its own can have the proxy in it.
-    let gated = (!proof.partial).then(Containment::gated);
-    for containment in [Containment::read_only(), Containment::repository_write()]
-        .into_iter()
-        .chain(gated)
-    {
-        match prove_one(walls, containment, scratch).await {
+    for containment in containments {
+        match prove_one(walls, *containment, scratch).await {
             Ok(probes) => proof.probes.extend(probes),
             Err(error) => {
                 proof.failure = Some(error.to_string());
@@ -87,17 +82,15 @@ pub(crate) async fn prove(walls: &Walls, scratch: &Path) -> Proof {
 }
 
 async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> Result<Vec<Probe>, SandboxError> {
-    let writable = containment.worktree() == Posture::Writable;
+    let worktree = Worktree::under(containment);
+    let writable = worktree == Worktree::Written;
     let filter = Filter {
         held: walls.around.held(),
         proxied: containment.network() == modes::Network::EgressGate,
     };
-    let folder = scratch.join(match (writable, filter.proxied) {
-        (_, true) => "proof-network",
-        (true, false) => "proof-writable",
-        (false, false) => "proof-read-only",
-    });
-    let site = Site::prepare(&folder, writable, filter).map_err(SandboxError::system("preparing the proof"))?;
+    let network = if filter.proxied { "-network" } else { "" };
+    let folder = scratch.join(format!("proof-{}{network}", worktree.word()));
+    let site = Site::prepare(&folder, worktree, filter).map_err(SandboxError::system("preparing the proof"))?;
     let before = site.picture();
     let mut places = Places::new(&site.ground.tree, folder.join("scratch"));
     places.hidden.push(site.ground.outside.clone());
@@ -170,7 +163,7 @@ struct Site {
 }
 
 impl Site {
-    fn prepare(folder: &Path, writable: bool, filter: Filter) -> std::io::Result<Self> {
+    fn prepare(folder: &Path, worktree: Worktree, filter: Filter) -> std::io::Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }
@@ -183,6 +176,7 @@ impl Site {
         for path in [&tree, &tree.join(".git"), &outside] {
             fs::write(path.join("file"), "as it was\n")?;
         }
+        fs::write(tree.join("folder/within"), "as it was\n")?;
         mknodat(CWD, tree.join("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
         let loopback = TcpListener::bind(("127.0.0.1", 0))?;
         let port = loopback.local_addr()?.port();
@@ -202,7 +196,7 @@ impl Site {
                 outside,
                 port,
                 abstract_name,
-                writable,
+                worktree,
                 filter,
             },
             loopback,
@@ -214,7 +208,7 @@ impl Site {
         let Ground {
             tree,
             outside,
-            writable,
+            worktree,
             ..
         } = &self.ground;
         let mut paths = vec![
@@ -223,8 +217,14 @@ impl Site {
             outside.clone(),
             outside.join("file"),
         ];
-        if !writable {
-            paths.extend([tree.clone(), tree.join("file"), tree.join("folder"), tree.join("fifo")]);
+        if *worktree != Worktree::Written {
+            paths.extend([
+                tree.clone(),
+                tree.join("file"),
+                tree.join("folder"),
+                tree.join("folder/within"),
+                tree.join("fifo"),
+            ]);
         }
         paths.into_iter().map(picture_of).collect()
     }

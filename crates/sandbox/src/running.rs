@@ -15,11 +15,13 @@ use crate::bare::{self, Prepared};
 use crate::captured::Capture;
 use crate::ending::{Ended, Enders, Excess, Tree, kill};
 use crate::inside::{GO, Held, PROVEN, REFUSED};
+use crate::overlay::Overlays;
 use crate::proxy::{Handover, Proxy};
 use crate::scratch::private_folder;
 use crate::walls::Around;
 use crate::{
-    Captured, Limits, Network, Places, Reached, SandboxError, Spawn, Violation, Walls, record, start, survey, view,
+    Captured, Limits, Network, Places, Reached, SandboxError, Spawn, ThrownAway, Violation, Walls, record, start,
+    survey, view,
 };
 
 /// Chunks waiting for a reader that is slow; beyond this many they are only in the final record.
@@ -72,6 +74,8 @@ pub struct Finished {
     pub reached: Vec<Reached>,
     /// What it did that could only be undone afterwards.
     pub violations: Vec<Violation>,
+    /// What it wrote in a throw-away view; gone by now.
+    pub thrown_away: Option<ThrownAway>,
 }
 
 /// A process inside the walls. Dropping it kills the process and all its descendants.
@@ -142,18 +146,27 @@ pub(crate) fn run(
         let network = spawn.network.clone();
         let handover = network.is_some().then(Handover::new).transpose()?;
         let (ours, theirs) = handover.map(|handover| (handover.ours, handover.theirs)).unzip();
-        let (child, before, recovered, hidden, places) = blocking(move || {
+        let (begun, before, recovered, hidden, places) = blocking(move || {
             make_private(&places)?;
             let recovered = if writes { record::recover(&places)? } else { Vec::new() };
             let survey = survey::survey(&places.worktree, writes)?;
             let passed = theirs.as_ref().map(AsRawFd::as_raw_fd);
+            let overlays = view::overlays(&walls, containment, &places)?;
             let prepared = match &walls.around {
-                Around::Namespaces { bwrap } => Prepared {
-                    program: bwrap.clone(),
-                    arguments: view::build(&walls, containment, &places, &spawn, &survey, passed)?,
-                    variables,
-                    folder: "/".into(),
-                },
+                Around::Namespaces { bwrap } => {
+                    let arguments =
+                        view::build(&walls, containment, &places, &spawn, &survey, passed, overlays.as_ref())?;
+                    let (program, arguments) = match &overlays {
+                        None => (bwrap, arguments),
+                        Some(overlays) => (&walls.helper, overlays.arguments(bwrap, arguments)?),
+                    };
+                    Prepared {
+                        program: program.clone(),
+                        arguments,
+                        variables,
+                        folder: "/".into(),
+                    }
+                }
                 Around::Kernel | Around::Nothing => {
                     bare::prepare(&walls, containment, &places, &spawn, &survey, variables)?
                 }
@@ -164,11 +177,12 @@ pub(crate) fn run(
                 record::keep(&places.record, &before)?;
             }
             let child = start::start(prepared, theirs).inspect_err(|_| record::drop_unused(&places))?;
-            Ok((child, before, recovered, hidden, places))
+            let begun = Begun { child, held, overlays };
+            Ok((begun, before, recovered, hidden, places))
         })
         .await?;
         let way_out = ours.zip(network);
-        let followed = follow(child, held, input, limits, chunks, kill_asked, way_out).await;
+        let followed = follow(begun, input, limits, chunks, kill_asked, way_out).await;
         if matches!(followed, Err(SandboxError::Undying)) {
             return followed;
         }
@@ -209,15 +223,26 @@ fn make_private(places: &Places) -> Result<(), SandboxError> {
     Ok(())
 }
 
-async fn follow(
-    mut child: Child,
+/// A process that was started, and what of it outlives the start.
+struct Begun {
+    child: Child,
     held: Held,
+    overlays: Option<Overlays>,
+}
+
+async fn follow(
+    begun: Begun,
     given: Input,
     limits: Limits,
     chunks: mpsc::Sender<Chunk>,
     kill_asked: watch::Receiver<bool>,
     way_out: Option<(OwnedFd, Network)>,
 ) -> Result<Finished, SandboxError> {
+    let Begun {
+        mut child,
+        held,
+        overlays,
+    } = begun;
     let (Some(mut input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err(SandboxError::WallsFailed("a pipe is missing".into()));
@@ -239,6 +264,10 @@ async fn follow(
         Some(Tree::beneath(&child)?)
     } else {
         None
+    };
+    let layers = match (overlays, child.id()) {
+        (Some(overlays), Some(layer)) if tree.is_some() => Some(overlays.hold(layer)?),
+        _ => None,
     };
 
     // Ended already, the helper is never let go: bubblewrap may have died before it tied the helper's
@@ -266,6 +295,10 @@ async fn follow(
     if let Some(tree) = tree {
         blocking(move || tree.gone()).await?;
     }
+    let thrown_away = match layers {
+        Some(layers) => Some(blocking(move || Ok(layers.report())).await?),
+        None => None,
+    };
     Ok(Finished {
         exit: status.code().filter(|_| enders.ended().is_none()),
         stdout: stdout.finish(),
@@ -277,6 +310,7 @@ async fn follow(
         hidden: Vec::new(),
         reached: proxy.as_ref().map(Proxy::report).unwrap_or_default(),
         violations: Vec::new(),
+        thrown_away,
     })
 }
 

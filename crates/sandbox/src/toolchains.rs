@@ -12,6 +12,17 @@ pub struct Toolchains {
     pub path: Vec<PathBuf>,
     /// Variables that name a toolchain's home, such as `RUSTUP_HOME`.
     pub environment: Vec<(String, String)>,
+    /// Package caches, shown in a throw-away view alone.
+    pub caches: Vec<Cache>,
+}
+
+/// A folder of downloaded packages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cache {
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// Where a program looks for it, beneath its HOME.
+    pub beneath_home: PathBuf,
 }
 
 struct Known {
@@ -54,6 +65,22 @@ const KNOWN: [Known; 6] = [
     },
 ];
 
+/// Folders of downloaded packages, each below the file its tool keeps tokens in.
+const CACHES: [&str; 12] = [
+    ".cache/go-build",
+    ".cache/pip",
+    ".cache/pypoetry",
+    ".cache/uv",
+    ".cache/yarn",
+    ".cargo/git",
+    ".cargo/registry",
+    ".gradle/caches",
+    ".local/share/pnpm/store",
+    ".m2/repository",
+    ".npm/_cacache",
+    "go/pkg/mod",
+];
+
 impl Toolchains {
     /// The toolchains that stand in a person's home folder.
     pub fn of_home(home: &Path) -> Self {
@@ -71,6 +98,14 @@ impl Toolchains {
                 .path
                 .extend(known.programs.iter().map(|programs| home.join(programs)));
         }
+        found.caches = CACHES
+            .iter()
+            .map(|cache| Cache {
+                folder: home.join(cache),
+                beneath_home: cache.into(),
+            })
+            .filter(|cache| cache.folder.is_dir())
+            .collect();
         found
     }
 }

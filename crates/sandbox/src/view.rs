@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use modes::Containment;
 
 use crate::inside::Order;
+use crate::lay::PRIVATE;
+use crate::overlay::Overlays;
 use crate::survey::{self, Survey};
 use crate::{Access, Places, SandboxError, Spawn, Walls, environment, spawn};
 
@@ -109,7 +111,18 @@ pub fn arguments(
     spawn: &Spawn,
 ) -> Result<Vec<OsString>, SandboxError> {
     let survey = survey::survey(&places.worktree, places.worktree_is_written(containment))?;
-    build(walls, containment, places, spawn, &survey, None)
+    let overlays = overlays(walls, containment, places)?;
+    build(walls, containment, places, spawn, &survey, None, overlays.as_ref())
+}
+
+/// The layers of a view whose changes are thrown away.
+pub(crate) fn overlays(
+    walls: &Walls,
+    containment: Containment,
+    places: &Places,
+) -> Result<Option<Overlays>, SandboxError> {
+    let wanted = containment.is_thrown_away();
+    wanted.then(|| Overlays::of(walls, places)).transpose()
 }
 
 pub(crate) fn build(
@@ -119,6 +132,7 @@ pub(crate) fn build(
     spawn: &Spawn,
     survey: &Survey,
     proxy: Option<RawFd>,
+    overlays: Option<&Overlays>,
 ) -> Result<Vec<OsString>, SandboxError> {
     let mut order = Order {
         proxy,
@@ -126,8 +140,18 @@ pub(crate) fn build(
     };
     order.limit(&spawn.limits);
     let mut layers = Layers::default();
-    system(walls, places, &mut layers, &mut order);
-    worktree(containment, places, survey, &mut layers, &mut order)?;
+    system(walls, &mut layers, &mut order);
+    match overlays {
+        None => {
+            private(|name| places.scratch.join(name), &mut layers, &mut order);
+            worktree(containment, places, survey, &mut layers, &mut order)?;
+        }
+        Some(overlays) => thrown_away(overlays, &mut layers, &mut order),
+    }
+    for path in &survey.special {
+        // A device file on a mount without devices: it exists and cannot be opened.
+        layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), path);
+    }
     for mount in &places.mounts {
         layers.bind(Rank::Mount, mount.access, &mount.source, &mount.target);
         match mount.access {
@@ -210,7 +234,7 @@ pub(crate) fn etc() -> impl Iterator<Item = PathBuf> {
 }
 
 /// The system, the toolchains, and everything private and empty.
-fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order) {
+fn system(walls: &Walls, layers: &mut Layers, order: &mut Order) {
     for folder in system_folders() {
         if let Ok(target) = fs::read_link(&folder) {
             let arguments = vec!["--symlink".into(), target.into(), folder.clone().into()];
@@ -228,11 +252,6 @@ fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order
         order.sealed.push(folder.clone());
     }
     layers.bind(Rank::Mount, Access::ReadOnly, &walls.helper, Path::new(HELPER));
-    for (source, target) in [("tmp", "/tmp"), ("home", environment::HOME)] {
-        let source = places.scratch.join(source);
-        layers.bind(Rank::Base, Access::ReadWrite, &source, Path::new(target));
-        order.writable.push(target.into());
-    }
     for (flag, target) in [
         ("--proc", "/proc"),
         ("--dev", "/dev"),
@@ -246,6 +265,26 @@ fn system(walls: &Walls, places: &Places, layers: &mut Layers, order: &mut Order
         layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), secret);
         order.hidden.push((*secret).to_owned());
     }
+}
+
+/// `/tmp` and HOME.
+fn private(source: impl Fn(&str) -> PathBuf, layers: &mut Layers, order: &mut Order) {
+    for (name, target) in PRIVATE {
+        layers.bind(Rank::Base, Access::ReadWrite, &source(name), Path::new(target));
+        order.writable.push(target.into());
+    }
+}
+
+/// Everything that can be written lies in memory.
+fn thrown_away(overlays: &Overlays, layers: &mut Layers, order: &mut Order) {
+    private(|name| overlays.private(name), layers, order);
+    for (shown, target) in overlays.shown() {
+        layers.bind(Rank::Worktree, Access::ReadWrite, &shown, target);
+        order.writable.push(target.to_owned());
+    }
+    let private = PRIVATE.map(|(_, target)| Path::new(target));
+    let shown = overlays.shown().map(|(_, target)| target);
+    order.thrown_away = private.into_iter().chain(shown).map(Path::to_owned).collect();
 }
 
 fn worktree(
@@ -283,10 +322,6 @@ fn worktree(
         }
         layers.read_only(Rank::Sealed, path);
         order.sealed.push(path.clone());
-    }
-    for path in &survey.special {
-        // A device file on a mount without devices: it exists and cannot be opened.
-        layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), path);
     }
     Ok(())
 }

@@ -71,7 +71,12 @@ impl Folder {
     /// opened up first.
     pub(crate) fn open(above: impl AsFd, name: &Path, open_up: bool) -> Result<Self, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match openat(above.as_fd(), name, flags, Mode::empty()) {
+        // A look leaves no trace of its time where the folder is ours.
+        let opened = match openat(above.as_fd(), name, flags | OFlags::NOATIME, Mode::empty()) {
+            Err(Errno::PERM) => openat(above.as_fd(), name, flags, Mode::empty()),
+            opened => opened,
+        };
+        match opened {
             Ok(descriptor) => {
                 // Readable and yet not to be passed through: `r--`.
                 let passable = accessat(&descriptor, ".", Access::EXEC_OK, AtFlags::EACCESS).is_ok();

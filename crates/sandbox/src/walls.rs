@@ -114,11 +114,26 @@ impl Walls {
 
     /// Tries the walls from inside and from outside, in a fresh folder beneath `scratch`.
     pub async fn prove(&self, scratch: &Path) -> Proof {
-        proof::prove(self, scratch).await
+        let mut containments = vec![Containment::read_only(), Containment::repository_write()];
+        // Only a network of its own can have the proxy in it.
+        if self.around.held() == Held::Namespaces {
+            containments.push(Containment::gated());
+        }
+        proof::prove(self, &containments, scratch).await
+    }
+
+    /// Tries a throw-away view in the same way: what is written there is gone, and all else holds.
+    pub async fn prove_throw_away(&self, scratch: &Path) -> Proof {
+        proof::prove(self, &[Containment::throw_away()], scratch).await
     }
 
     /// The programs still belong to the system, and this process cannot replace one of them.
     pub(crate) fn check(&self, containment: Containment, places: &Places) -> Result<(), SandboxError> {
+        if containment.is_thrown_away() && self.around.held() != Held::Namespaces {
+            return Err(SandboxError::WallsFailed(
+                "a throw-away copy needs bubblewrap and its namespaces".into(),
+            ));
+        }
         let written = places.written(containment);
         for program in self.around.bwrap().into_iter().chain([&self.bash]).chain(&self.git) {
             programs::trust(program)?;

@@ -1,7 +1,7 @@
 //! The smallest program that can be re-entered as the first one inside the walls. The tests of this
 //! room use it in the place of the product's binary. Called with a folder it proves the walls there
-//! and prints the proof, so that a test can do that as another user; called with a folder, `read` or
-//! `write`, and a line it runs the line there and waits, so that a test can do it as another user or
+//! and prints the proof, so that a test can do that as another user; called with a folder, `read`,
+//! `write` or `try`, and a line it runs the line there and waits, so that a test can do it as another user or
 //! kill it meanwhile. After a writing line it says each planted repository.
 
 use std::io::Write;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         let walls = Walls::new(helper, Toolchains::default())?;
         match arguments.as_slice() {
             [scratch] => prove(&walls, Path::new(scratch)).await,
-            [folder, posture, line] => run(&walls, Path::new(folder), posture == "write", line).await,
+            [folder, posture, line] => run(&walls, Path::new(folder), posture, line).await,
             _ => Ok(false),
         }
     });
@@ -40,17 +40,18 @@ fn main() -> ExitCode {
 
 async fn prove(walls: &Walls, scratch: &Path) -> Result<bool, SandboxError> {
     let state = walls.prove(scratch).await.state();
-    say(format!("{state:?}").as_bytes());
-    Ok(state == WallsState::Proven)
+    let view = walls.prove_throw_away(scratch).await.state();
+    say(format!("{state:?} {view:?}").as_bytes());
+    Ok(state == WallsState::Proven && view == WallsState::Proven)
 }
 
-async fn run(walls: &Walls, folder: &Path, writes: bool, line: &str) -> Result<bool, SandboxError> {
+async fn run(walls: &Walls, folder: &Path, posture: &str, line: &str) -> Result<bool, SandboxError> {
     let places = Places::new(folder.join("tree"), folder.join("scratch"));
     let program = Program::Shell(line.to_owned());
-    let containment = if writes {
-        Containment::repository_write()
-    } else {
-        Containment::read_only()
+    let containment = match posture {
+        "write" => Containment::repository_write(),
+        "try" => Containment::throw_away(),
+        _ => Containment::read_only(),
     };
     let mut running = spawn(walls, containment, &places, Spawn::new(program, folder.join("tree")))?;
     let mut output = running.take_output();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statvfs};
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statfs, statvfs};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount_remount};
 use rustix::net::{AddressFamily, SocketType, socket};
@@ -11,6 +11,7 @@ use rustix::process::{getppid, test_kill_process};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::{Held, Order, kernel};
+use crate::overlay::{OVERLAY, TMPFS, capacity};
 
 /// A setting of the whole machine that the machine's owner may write.
 const MACHINE_SETTING: &str = "/proc/sys/kernel/core_pattern";
@@ -51,7 +52,21 @@ pub(super) fn mounts_hold(order: &Order) -> Result<(), String> {
             return Err(format!("{name} can be mounted again, writable"));
         }
     }
-    order.hidden.iter().try_for_each(|path| shows_nothing(path))
+    order.hidden.iter().try_for_each(|path| shows_nothing(path))?;
+    order.thrown_away.iter().try_for_each(|path| lies_in_memory(path))
+}
+
+/// A layer tells the size of the memory its changes go to; a folder of the host never has just that.
+fn lies_in_memory(path: &Path) -> Result<(), String> {
+    let name = path.display();
+    let found = statfs(path).map_err(|error| format!("{name} cannot be looked at: {error}"))?;
+    let kind = found.f_type.cast_unsigned();
+    let size = found.f_blocks.saturating_mul(found.f_bsize.cast_unsigned());
+    if [OVERLAY, TMPFS].contains(&kind) && size == capacity() {
+        Ok(())
+    } else {
+        Err(format!("{name} is not thrown away"))
+    }
 }
 
 /// Another user, another process tree and another network than the host's.

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 /// Only for numbers that are not addresses of anything: zero (a null address, which the kernel
 /// itself refuses), flags, and descriptors.
 #[allow(unsafe_code, reason = "the libraries offer no safe way to make this call")]
-pub(super) fn call(number: libc::c_long, arguments: [libc::c_long; 6]) -> Result<(), Errno> {
+pub(crate) fn call(number: libc::c_long, arguments: [libc::c_long; 6]) -> Result<(), Errno> {
     let [first, second, third, fourth, fifth, sixth] = arguments;
     // SAFETY: no argument is the address of memory of ours, so the kernel can neither read nor
     // write any; callers pass numbers of calls that do not change this process's memory map.

@@ -1,12 +1,13 @@
 //! The tries of the proof: what a process inside must not be able to do, each with the real kernel
 //! call. Run inside the walls, on the scratch folder that `proof` has prepared.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 
+use modes::{Containment, Posture};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Timespec, Timestamps, XattrFlags, chmodat, linkat, mkdirat, mknodat, openat,
     renameat, setxattr, symlinkat, unlinkat, utimensat,
@@ -38,10 +39,46 @@ pub(crate) struct Ground {
     pub(crate) port: u16,
     /// An abstract socket of the host that somebody listens on.
     pub(crate) abstract_name: String,
-    /// Whether the worktree may be written, so that only its `.git` must hold.
-    pub(crate) writable: bool,
+    /// What writing to the worktree comes to.
+    pub(crate) worktree: Worktree,
     /// Which calls are denied.
     pub(crate) filter: Filter,
+}
+
+/// What writing to the worktree comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Worktree {
+    /// It is forbidden.
+    Sealed,
+    /// It is done, but for its `.git`.
+    Written,
+    /// All of it is done, in a layer that is gone afterwards.
+    ThrownAway,
+}
+
+impl Worktree {
+    /// What becomes of it under a containment.
+    pub(crate) fn under(containment: Containment) -> Self {
+        match containment.worktree() {
+            Posture::Writable => Worktree::Written,
+            Posture::ReadOnly if containment.is_thrown_away() => Worktree::ThrownAway,
+            Posture::ReadOnly => Worktree::Sealed,
+        }
+    }
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Worktree::Sealed => "sealed",
+            Worktree::Written => "written",
+            Worktree::ThrownAway => "thrown-away",
+        }
+    }
+
+    fn of_word(word: &OsStr) -> Option<Self> {
+        [Worktree::Sealed, Worktree::Written, Worktree::ThrownAway]
+            .into_iter()
+            .find(|kind| word == kind.word())
+    }
 }
 
 /// The arguments that make our executable try on this ground.
@@ -51,7 +88,7 @@ pub(crate) fn attempts(ground: &Ground) -> Vec<OsString> {
         ground.outside.clone().into(),
         ground.port.to_string().into(),
         ground.abstract_name.clone().into(),
-        ground.writable.to_string().into(),
+        ground.worktree.word().into(),
         ground.filter.held.word().into(),
         ground.filter.proxied.to_string().into(),
     ]
@@ -66,17 +103,19 @@ pub(super) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
             let filter = Filter::default();
             denied::install(filter).map(|()| filtered(filter))
         }
-        [tree, outside, port, name, writable, held, proxied] => Ok(all(&Ground {
-            tree: tree.into(),
-            outside: outside.into(),
-            port: port.to_str().and_then(|port| port.parse().ok()).unwrap_or(0),
-            abstract_name: name.to_string_lossy().into_owned(),
-            writable: writable == "true",
-            filter: Filter {
-                held: Held::of_word(held).unwrap_or_default(),
-                proxied: proxied == "true",
-            },
-        })),
+        [tree, outside, port, name, word, held, proxied] if let Some(worktree) = Worktree::of_word(word) => {
+            Ok(all(&Ground {
+                tree: tree.into(),
+                outside: outside.into(),
+                port: port.to_str().and_then(|port| port.parse().ok()).unwrap_or(0),
+                abstract_name: name.to_string_lossy().into_owned(),
+                worktree,
+                filter: Filter {
+                    held: Held::of_word(held).unwrap_or_default(),
+                    proxied: proxied == "true",
+                },
+            }))
+        }
         _ => Err("not a ground to try on".to_owned()),
     };
     let printed = outcome.and_then(|attempts| {
@@ -111,14 +150,25 @@ fn filtered(filter: Filter) -> Vec<Attempt> {
 fn all(ground: &Ground) -> Vec<Attempt> {
     let git = ground.tree.join(".git");
     let mut made = Vec::new();
-    if !ground.writable {
-        made.extend(changes(&ground.tree, &ground.tree.join("file"), ""));
+    let of_tree = || changes(&ground.tree, &ground.tree.join("file"), "");
+    let of_git = || {
+        let mut made = changes(&git, &git.join("file"), "git ");
+        let aside = ground.tree.join(".git-aside");
+        made.push(attempt("git rename", renameat(CWD, &git, CWD, &aside)));
+        made.push(attempt("git delete", std::fs::remove_dir_all(&git)));
+        made
+    };
+    match ground.worktree {
+        Worktree::Sealed => made.extend(of_tree().into_iter().chain(of_git())),
+        Worktree::Written => made.extend(of_git()),
+        Worktree::ThrownAway => {
+            made.push(takes_changes(ground));
+            // What came of these is looked at from outside.
+            drop(of_tree());
+            drop(of_git());
+        }
     }
-    made.extend(changes(&git, &git.join("file"), "git "));
     made.extend(changes(Path::new("/usr/bin"), Path::new("/usr/bin/env"), "system "));
-    let aside = ground.tree.join(".git-aside");
-    made.push(attempt("git rename", renameat(CWD, &git, CWD, &aside)));
-    made.push(attempt("git delete", std::fs::remove_dir_all(&git)));
     made.push(attempt(
         "outside read",
         std::fs::read(ground.outside.join("file")).map(drop),
@@ -128,6 +178,24 @@ fn all(ground: &Ground) -> Vec<Attempt> {
     made.extend(taking_down(ground));
     made.extend(filtered(ground.filter));
     made
+}
+
+/// The view serves: a file is changed, and a folder is made anew with nothing of the old one in it.
+fn takes_changes(ground: &Ground) -> Attempt {
+    let folder = ground.tree.join("folder");
+    let served = std::fs::write(ground.tree.join("file"), "changed\n")
+        .and_then(|()| std::fs::remove_dir_all(&folder))
+        .and_then(|()| std::fs::create_dir(&folder))
+        .and_then(|()| std::fs::read_dir(&folder))
+        .map(Iterator::count);
+    Attempt {
+        name: "a copy takes changes".to_owned(),
+        held: matches!(served, Ok(0)),
+        detail: served.map_or_else(
+            |error| error.to_string(),
+            |left| format!("{left} entries shone through"),
+        ),
+    }
 }
 
 /// Every way to change a folder and a file in it.

@@ -20,4 +20,5 @@ mod proxying;
 mod repository;
 mod sabotage;
 mod secrets;
+mod throwing_away;
 mod unviewed;

@@ -70,6 +70,24 @@ async fn every_try_is_forbidden_and_leaves_no_trace() {
     );
 }
 
+#[tokio::test]
+async fn a_throw_away_view_takes_changes_and_keeps_none() {
+    let ground = Ground::new();
+    let proof = ground.walls.prove_throw_away(&ground.outside).await;
+    assert_eq!(proof.state(), WallsState::Proven, "{:#?}", proof.probes);
+    for expected in [
+        "a copy takes changes",
+        "seen from outside: files",
+        "seen from outside: connections",
+        "unix socket in the worktree",
+        "loopback",
+        "remount the worktree",
+    ] {
+        assert!(proof.probes.iter().any(|probe| probe.name == expected), "{expected}");
+    }
+    assert_eq!(fs::read_dir(&ground.outside).unwrap().count(), 1);
+}
+
 #[test]
 fn the_walls_hold_for_an_ordinary_user() {
     let ground = Ground::new();
@@ -90,7 +108,7 @@ fn the_walls_hold_for_an_ordinary_user() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Proven");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Proven Proven");
     assert!(output.status.success());
 }
 
