@@ -127,6 +127,7 @@ async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),
         containment: spec.containment(),
+        inspection: spec.inspection().ok(),
         committer: committer.map_or_else(nobody, |who| (who.name().to_owned(), who.mail().to_owned())),
         cancel: stop,
     })

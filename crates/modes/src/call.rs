@@ -66,6 +66,9 @@ pub enum Target {
     },
 }
 
+/// Effects that reach no further than a throw-away view.
+const THROWN_AWAY: EffectSet = EffectSet::of(&[Effect::ProcessSpawn, Effect::FileDelete, Effect::PackageInstall]);
+
 /// A call as its tool proposes it: parsed once, its effects found, what it opened in hand.
 pub struct ProposedCall {
     tool: &'static Descriptor,
@@ -141,9 +144,13 @@ impl ProposedCall {
         &self.arguments
     }
 
-    /// Its effects.
+    /// Its effects. What ends in the layer of a throw-away view is none.
     pub fn effects(&self) -> EffectSet {
-        self.effects
+        if self.tool.needs_inspection {
+            self.effects.without(THROWN_AWAY)
+        } else {
+            self.effects
+        }
     }
 
     /// What it acts on.
@@ -161,7 +168,7 @@ impl ProposedCall {
         digest(&json!({
             "tool": self.tool.name,
             "arguments": self.arguments,
-            "effects": self.effects,
+            "effects": self.effects(),
             "targets": self.targets,
             "evidence": self.evidence,
         }))
@@ -177,7 +184,7 @@ impl ProposedCall {
 
     /// Whether an agent that only proposes may not do it.
     pub(crate) fn gated(&self) -> bool {
-        self.tool.tier > Tier::Read || !self.effects.is_empty()
+        self.tool.tier > Tier::Read || !self.effects().is_empty()
     }
 
     /// Takes what was opened. None when it was taken, or is of another type.

@@ -113,6 +113,12 @@ impl EffectSet {
         EffectSet(self.0 & other.0)
     }
 
+    /// Effects that are not in `other`.
+    #[must_use]
+    pub const fn without(self, other: EffectSet) -> EffectSet {
+        EffectSet(self.0 & !other.0)
+    }
+
     /// The set with one more.
     #[must_use]
     pub const fn with(self, effect: Effect) -> EffectSet {

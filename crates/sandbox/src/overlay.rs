@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
@@ -60,6 +61,20 @@ pub struct ThrownChange {
     pub path: PathBuf,
     /// Whether it was deleted.
     pub deleted: bool,
+}
+
+impl fmt::Display for ThrownChange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let deleted = if self.deleted { " (deleted)" } else { "" };
+        write!(formatter, "{}{deleted}", self.path.display())
+    }
+}
+
+fn files(number: u64) -> String {
+    match number {
+        1 => "1 file was".to_owned(),
+        number => format!("{number} files were"),
+    }
 }
 
 /// One folder of the host and where the view shows it.
@@ -194,6 +209,30 @@ impl Held {
 }
 
 impl ThrownAway {
+    /// One sentence, naming at most so many changes.
+    pub fn words(&self, most: usize) -> String {
+        let count = match (self.written, self.deleted) {
+            (0, 0) if self.more => {
+                return "what was written could not be looked through, and is thrown away".to_owned();
+            }
+            (0, 0) => return "nothing was written".to_owned(),
+            (written, 0) => format!("{} written", files(written)),
+            (0, deleted) => format!("{} deleted", files(deleted)),
+            (written, deleted) => format!("{} written and {deleted} deleted", files(written)),
+        };
+        let least = if self.more { "at least " } else { "" };
+        let named: Vec<String> = self.listed.iter().take(most).map(ToString::to_string).collect();
+        let others = match (self.written + self.deleted).saturating_sub(named.len() as u64) {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        format!(
+            "{least}{count} ({} bytes), and all of it is thrown away: {}{others}",
+            self.bytes,
+            named.join(", ")
+        )
+    }
+
     /// Counts one entry of a layer. Whether it is a folder.
     fn take(&mut self, entry: &Path, lower: &Path, shown: &Path) -> bool {
         let Ok(facts) = entry.symlink_metadata() else {
@@ -270,6 +309,26 @@ mod tests {
         let table = b"36 35 98:0 /m /mnt/a\\040b\\134 rw - ext3 /dev/root rw\n37 1 0:5 / / rw - x y rw\n";
         let points: Vec<PathBuf> = mount_points(table).collect();
         assert_eq!(points, [Path::new("/mnt/a b\\"), Path::new("/")]);
+    }
+
+    #[test]
+    fn what_is_gone_is_told_in_a_sentence() {
+        let change = |path: &str, deleted| ThrownChange {
+            path: path.into(),
+            deleted,
+        };
+        let thrown = ThrownAway {
+            written: 2,
+            deleted: 1,
+            bytes: 10,
+            listed: vec![change("a", false), change("b", true), change("c/d", false)],
+            more: false,
+        };
+        assert_eq!(
+            thrown.words(2),
+            "2 files were written and 1 deleted (10 bytes), and all of it is thrown away: a, b (deleted) and 1 more"
+        );
+        assert_eq!(ThrownAway::default().words(2), "nothing was written");
     }
 
     #[test]

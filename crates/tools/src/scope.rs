@@ -31,6 +31,8 @@ pub struct Scope {
     pub walls: Option<Arc<sandbox::Walls>>,
     /// What processes of the run may touch.
     pub containment: Containment,
+    /// What a command that is only tried may touch; none when the run tries nothing.
+    pub inspection: Option<Containment>,
     /// Who commits are by: name and mail.
     pub committer: (String, String),
     /// Ends when a person stops the run.

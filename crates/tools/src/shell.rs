@@ -3,6 +3,8 @@
 mod execute_command;
 mod families;
 mod hints;
+mod inspect_command;
 mod spill;
 
 pub(crate) use execute_command::ExecuteCommand;
+pub(crate) use inspect_command::InspectCommand;

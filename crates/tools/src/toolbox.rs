@@ -8,7 +8,7 @@ use crate::files::{ListFiles, ReadFile, ReplaceInFile, WriteToFile};
 use crate::git::{GitRead, GitWrite};
 use crate::plan::{ExitPlanMode, SubmitOutput, SubmitPlan};
 use crate::search::SearchFiles;
-use crate::shell::ExecuteCommand;
+use crate::shell::{ExecuteCommand, InspectCommand};
 use crate::talk::{ActModeRespond, AskUser, AttemptCompletion, PlanModeRespond};
 use crate::todo::UpdateTodo;
 use crate::tool::Toolbox;
@@ -24,6 +24,7 @@ pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
         Arc::new(WriteToFile),
         Arc::new(ReplaceInFile),
         Arc::new(ExecuteCommand),
+        Arc::new(InspectCommand),
         Arc::new(AskUser),
         Arc::new(PlanModeRespond),
         Arc::new(ActModeRespond),

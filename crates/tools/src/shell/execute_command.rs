@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use modes::{ProposedCall, Target};
 use rustix::fs::FileType;
-use sandbox::{Excess, Finished, Keep, Limits, Places, Program, SandboxError, Spawn, Violation, spawn};
+use sandbox::{Excess, Finished, Keep, Limits, Places, Program, SandboxError, Spawn, ThrownAway, Violation, spawn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -26,6 +26,9 @@ const TOGETHER: &str = "exec 2>&1; ";
 
 /// So many files are named that a command could not open.
 const MOST_HIDDEN: usize = 5;
+
+/// So many changes are named that were thrown away.
+const MOST_THROWN_AWAY: usize = 20;
 
 /// The variable by which a run's processes are told.
 const MARKER: &str = "STANCE_RUN";
@@ -167,6 +170,11 @@ fn hidden(finished: &Finished, scope: &Scope) -> String {
     )
 }
 
+/// What was written in a throw-away view, as one sentence.
+fn thrown_away(thrown: &ThrownAway) -> String {
+    format!("[{}]", thrown.words(MOST_THROWN_AWAY))
+}
+
 fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
     let mut output = finished.stdout.bytes.clone();
     // Only what bash says about a line it cannot read comes this way.
@@ -218,6 +226,7 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
             )
         }
     }));
+    parts.extend(finished.thrown_away.iter().map(thrown_away));
     let text = parts.join("\n");
     if failed {
         ToolResult::error(text)

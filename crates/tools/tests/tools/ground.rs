@@ -115,6 +115,7 @@ impl Ground {
             checkout: None,
             walls: None,
             containment: spec.containment(),
+            inspection: spec.inspection().ok(),
             committer: ("Ada".into(), "ada@example.org".into()),
             cancel: CancellationToken::new(),
         };
