@@ -1,6 +1,8 @@
 //! The engine as doors see it: one way in for change, ways to look, and a feed.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use modes::Mode;
 use serde_json::Value;
@@ -17,7 +19,7 @@ use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
 use crate::view::{EventView, FeedItem, Pending, PlanView, RunReport, RunView, SpaceView};
-use crate::{drive, look, orchestrate, report};
+use crate::{drive, look, orchestrate, report, trying};
 
 /// The engine of one workspace. Cheap to clone.
 #[derive(Clone)]
@@ -160,6 +162,12 @@ impl Engine {
     /// What a run in this mode could do with a tool, by the function that gates runs.
     pub fn explain(&self, mode: Mode, tool: &str) -> Result<Explanation, Problem> {
         explain::explain(&self.0, mode, tool)
+    }
+
+    /// Starts a line for bash in a throw-away view of the checkout, in `folder` beneath it. What it
+    /// writes is gone when it ends. Both its streams come out of one.
+    pub fn try_line(&self, line: &str, folder: &Path, time: Duration) -> Result<sandbox::Running, Problem> {
+        trying::start(&self.0, line, folder, time)
     }
 
     /// The projections of a mode with the tools that are built.

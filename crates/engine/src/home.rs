@@ -86,6 +86,16 @@ impl WorkspaceHome {
         Ok(folder)
     }
 
+    /// Whether this is the first time that something is said in this workspace.
+    pub(crate) fn first_time(&self, what: &str) -> Result<bool, Problem> {
+        let said = self.root.join("said");
+        match private_folder(&said).and_then(|()| fs::File::create_new(said.join(what))) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(machine(format!("{}: {error}", said.display()))),
+        }
+    }
+
     /// Where the repositories of a checkout are kept in mind while a process of a run writes there.
     pub(crate) fn repositories(&self, worktree: &Path) -> PathBuf {
         let name = blake3::hash(worktree.as_os_str().as_encoded_bytes()).to_hex();

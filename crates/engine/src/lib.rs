@@ -38,6 +38,7 @@ mod report;
 mod rules;
 mod run_state;
 mod trust;
+mod trying;
 mod turn;
 mod view;
 mod worktree;

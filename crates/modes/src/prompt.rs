@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use crate::containment::Posture;
-use crate::spec::{Role, RunSpec};
+use crate::spec::{NoInspection, Role, RunSpec};
 use crate::surface::Surface;
 use crate::tool::Descriptor;
 
@@ -67,6 +67,16 @@ fn preamble(spec: &RunSpec) -> String {
             "There is no tool here that writes files, runs commands that leave a trace or changes the repository, \
              and no way round that. Describe a change in words; it is made after a person approved it.\n",
         );
+    }
+    match spec.inspection() {
+        Ok(_) if surface.find("inspect_command").is_ok() => text.push_str(
+            "Builds, tests and scripts run with `inspect_command` in a throw-away copy: what they write is told and \
+             gone afterwards, and nothing they say was done stays done.\n",
+        ),
+        Err(why @ (NoInspection::Off | NoInspection::Unproven)) => {
+            let _ = writeln!(text, "No command can be tried here: {why}.");
+        }
+        Ok(_) | Err(NoInspection::NotInMode) => {}
     }
     if spec.invites_questions() && surface.find("ask_user").is_ok() {
         text.push_str("When the goal is unclear, ask with `ask_user` before you decide for the person.\n");

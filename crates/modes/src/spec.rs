@@ -88,8 +88,10 @@ pub enum WallsStanding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inspection {
-    /// No operator turned it on.
+    /// No operator said anything yet.
     #[default]
+    Unasked,
+    /// An operator keeps it off.
     Off,
     /// An operator turned it on, and this machine did not prove that such a view holds.
     Unproven,
@@ -421,7 +423,7 @@ impl RunSpec {
             return Err(NoInspection::NotInMode);
         }
         match self.recipe.inspection {
-            Inspection::Off => Err(NoInspection::Off),
+            Inspection::Unasked | Inspection::Off => Err(NoInspection::Off),
             Inspection::On if self.recipe.walls == WallsStanding::Proven => Ok(Containment::throw_away()),
             Inspection::On | Inspection::Unproven => Err(NoInspection::Unproven),
         }

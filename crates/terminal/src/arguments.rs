@@ -77,6 +77,8 @@ pub(crate) enum Act {
     Audit(AuditAct),
     /// Shows what of the project's files waits for your trust, and takes your word on it.
     Trust(TrustArguments),
+    /// Runs a line in a throw-away copy of this checkout, and tells what it wrote.
+    Try(TryArguments),
     /// Tries the walls, reads the settings and finds spaces that need repair.
     Doctor(DoctorArguments),
     /// Shows the main job on a sample repository with a scripted model; needs no key.
@@ -100,6 +102,27 @@ pub(crate) struct ModelArguments {
     /// Where the provider answers, when not at its own address.
     #[arg(long, value_name = "URL", requires = "provider")]
     pub(crate) base_url: Option<String>,
+}
+
+/// `try`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The line sees this checkout, the compilers and the package caches, and may write everywhere in them: what it
+writes is kept in memory and gone when it ends. There is no network. The exit code is the line's.
+
+Examples:
+  stance try 'cargo test'
+  stance try 'npm test' --timeout 60
+  stance try 'rm -rf src && make'")]
+pub(crate) struct TryArguments {
+    /// A line for bash.
+    pub(crate) line: String,
+    /// Seconds after which it is ended.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: u64,
+    /// Prints one JSON object at the end and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `inbox`.

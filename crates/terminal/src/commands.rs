@@ -10,6 +10,7 @@ mod run;
 mod space;
 mod thread;
 mod trust;
+mod trying;
 
 use std::io::IsTerminal as _;
 
@@ -48,6 +49,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Audit(act)) => look::audit(&house, act).await,
         Some(Act::Demo) => demo::demo(&house).await,
         Some(Act::Trust(arguments)) => trust::trust(&house, arguments).await,
+        Some(Act::Try(it)) => trying::try_line(&house, it).await,
         Some(Act::Doctor(doctor)) => doctor::doctor(&house, doctor.json).await,
         Some(Act::Completions { shell }) => Ok(look::completions(&house.environment, shell)),
     }
@@ -63,7 +65,9 @@ fn decides(act: Option<&Act>) -> bool {
         Some(Act::Space(act)) => !matches!(act, SpaceAct::List { .. }),
         Some(Act::Mode(mode)) => mode.mode.is_some(),
         Some(Act::Trust(trust)) => !trust.list,
-        Some(Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Completions { .. }) => false,
+        Some(
+            Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Try(_) | Act::Completions { .. },
+        ) => false,
     }
 }
 
@@ -213,6 +217,7 @@ mod tests {
             &["explain", "read_file"],
             &["audit", "head"],
             &["doctor"],
+            &["try", "make"],
             &["completions", "bash"],
         ] {
             assert!(!decides(act(line).as_ref()), "{line:?}");

@@ -27,6 +27,11 @@ impl Exit {
         self.0
     }
 
+    /// The end of a line that was tried, which is the command's own.
+    pub(crate) fn of_line(code: i32) -> Exit {
+        Exit(u8::try_from(code).unwrap_or(Exit::ERROR.0))
+    }
+
     /// The end that an outcome means.
     pub(crate) fn of_outcome(outcome: Outcome) -> Exit {
         Exit(outcome.exit_code())

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{Attendance, Engine, EngineConfig, Problem, ProblemKind};
-use modes::Inspection;
-use sandbox::{Backend, Toolchains, Walls};
+use modes::{Inspection, WallsStanding};
+use sandbox::{Backend, Proof, Toolchains, Walls, WallsState};
 
 use crate::environment::Environment;
 use crate::held::{self, Held};
@@ -103,6 +103,30 @@ impl House {
         self.stance_home.join("proof")
     }
 
+    /// Tries a throw-away view.
+    pub(crate) async fn proof_of_view(&self, walls: &Walls) -> Proof {
+        let scratch = self.proofs().join(format!("view-{}", std::process::id()));
+        let proof = walls.prove_throw_away(&scratch).await;
+        // What is left is an empty folder, and harmless.
+        drop(std::fs::remove_dir(&scratch));
+        proof
+    }
+
+    /// Whether runs may try commands: where an operator said so and the view is proved now.
+    async fn inspection(&self, settings: &Settings, held: &Held) -> Inspection {
+        match (settings.plan_try, &held.walls) {
+            (None, _) => Inspection::Unasked,
+            (Some(false), _) => Inspection::Off,
+            (Some(true), Some(walls))
+                if held.standing == WallsStanding::Proven
+                    && self.proof_of_view(walls).await.state() == WallsState::Proven =>
+            {
+                Inspection::On
+            }
+            (Some(true), _) => Inspection::Unproven,
+        }
+    }
+
     /// Opens the engine.
     pub(crate) async fn engine(
         &self,
@@ -111,6 +135,7 @@ impl House {
         attendance: Attendance,
         held: Held,
     ) -> Result<Engine, Problem> {
+        let inspection = self.inspection(settings, &held).await;
         let engine = Engine::open(EngineConfig {
             home: self.stance_home.clone(),
             person_home: self.person_home.clone(),
@@ -123,11 +148,7 @@ impl House {
             models: Arc::new(self.models(settings, named)),
             walls: held.walls.map(Arc::new),
             walls_standing: held.standing,
-            inspection: if settings.plan_try == Some(true) {
-                Inspection::On
-            } else {
-                Inspection::Off
-            },
+            inspection,
             operator: operator(Path::new("/etc/passwd"), rustix::process::getuid().as_raw()),
             attendance,
         })

@@ -3,6 +3,7 @@
 //! the settings do.
 
 mod file;
+mod keep;
 mod locks;
 mod page;
 mod project;
@@ -21,6 +22,7 @@ use work::plan::Landing;
 
 use file::{File, LimitTable, Provider};
 pub(crate) use file::{MODELS, PROVIDERS};
+pub(crate) use keep::keep_plan_try;
 pub(crate) use locks::Locks;
 pub(crate) use page::Fault;
 use project::Above;

@@ -30,5 +30,6 @@ pub use desk::{
     UserQuestion,
 };
 pub use scope::Scope;
+pub use shell::TOGETHER;
 pub use tool::{BadArguments, Content, Incoming, Then, Tool, ToolResult, Toolbox};
 pub use toolbox::{canonical_name, toolbox};

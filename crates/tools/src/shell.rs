@@ -7,4 +7,5 @@ mod inspect_command;
 mod spill;
 
 pub(crate) use execute_command::ExecuteCommand;
+pub use execute_command::TOGETHER;
 pub(crate) use inspect_command::InspectCommand;

@@ -1,7 +1,9 @@
 //! A message at a door starts a run: the space's mode is read in the same transaction, and the
 //! run's specification is settled there for good.
 
-use modes::{Autonomy, Cause, Effect, Mode, Role, RunRecipe, RunSpecRefused, run_spec};
+use modes::{
+    Autonomy, Cause, Effect, Inspection, Mode, NoInspection, Role, RunRecipe, RunSpecRefused, profile, run_spec,
+};
 use store::{Query, Row, Table};
 
 use super::{resolved, space};
@@ -179,7 +181,7 @@ pub(super) async fn send(inner: &Inner, to: Address, text: String, options: RunO
         _ => None,
     };
     let mut change = inner.journal.change("").await?;
-    let (space, thread, notices) = place(inner, &mut change, to).await?;
+    let (space, thread, mut notices) = place(inner, &mut change, to).await?;
     let cursor = match known_thread.as_ref().or(thread.as_ref()) {
         Some(thread) => assemble::cursor(inner, thread, None).await?,
         None => None,
@@ -191,7 +193,16 @@ pub(super) async fn send(inner: &Inner, to: Address, text: String, options: RunO
     let new = NewRun::main(&space, thread, &options, entry(text, context, cursor));
     let run = begin(inner, &mut change, new).await?;
     change.commit().await?;
+    notices.extend(told_of_trying(inner, resolved(&space)?)?);
     Ok(Done::Run { run, notices })
+}
+
+/// Where a mode could try commands and nobody has said whether it may: how to turn that on, once in a
+/// workspace.
+fn told_of_trying(inner: &Inner, mode: Mode) -> Result<Option<String>, Problem> {
+    let unasked = inner.config.inspection == Inspection::Unasked && profile(mode).capability.inspection();
+    let told = unasked && inner.home.first_time("try-is-off")?;
+    Ok(told.then(|| NoInspection::Off.to_string()))
 }
 
 /// Opens a thread within a change.

@@ -133,6 +133,7 @@ fn the_digest_of_a_run_changes_with_whatever_decides() {
         of(&|recipe| recipe.approver = Approver::Nobody),
         of(&|recipe| recipe.walls = WallsStanding::Absent),
         of(&|recipe| recipe.inspection = Inspection::Off),
+        of(&|recipe| recipe.inspection = Inspection::Unasked),
         of(&|recipe| recipe.inspection = Inspection::Unproven),
         of(&|recipe| recipe.rules = rule(Scope::Run, Verdict::Allow, "effect(git_push)")),
         of(&|recipe| recipe.rules = rule(Scope::Person, Verdict::Allow, "effect(git_push)")),

@@ -115,7 +115,12 @@ pub(crate) fn recipe() -> impl Strategy<Value = RunRecipe> {
     ];
     let walls = (
         prop_oneof![3 => Just(WallsStanding::Proven), 2 => select(standing)],
-        select(vec![Inspection::On, Inspection::Off, Inspection::Unproven]),
+        select(vec![
+            Inspection::On,
+            Inspection::Unasked,
+            Inspection::Off,
+            Inspection::Unproven,
+        ]),
     );
     let chain = prop_oneof![2 => Just(Vec::new()), 1 => chain()];
     let once = prop_oneof![3 => Just(false), 1 => Just(true)];

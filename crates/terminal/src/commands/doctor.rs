@@ -23,6 +23,7 @@ struct Findings {
     /// Whether it ran as root.
     root: bool,
     walls: WallsFinding,
+    throw_away: CopyFinding,
     /// The programs of ours, each taken from a folder of the system.
     programs: Vec<ProgramFinding>,
     settings: SettingsFinding,
@@ -42,6 +43,14 @@ struct WallsFinding {
     why: Option<String>,
     /// What each command may take.
     limits: String,
+    probes: Vec<Probe>,
+}
+
+/// The copy that commands are tried in.
+#[derive(Debug, Serialize)]
+struct CopyFinding {
+    /// Why it does not hold.
+    why: Option<String>,
     probes: Vec<Probe>,
 }
 
@@ -95,11 +104,13 @@ pub(super) async fn doctor(house: &House, json: bool) -> Result<Exit, Problem> {
         .as_ref()
         .map(|walls| programs(walls, &house.environment.search_path()))
         .unwrap_or_default();
+    let throw_away = throw_away(house, &held).await;
     let walls = walls_finding(settings.sandbox.mode, held);
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         root: rustix::process::geteuid().is_root(),
         walls,
+        throw_away,
         programs,
         models: models(&house.models(&settings, None)),
         workspace: workspace(house, &settings).await,
@@ -140,6 +151,24 @@ fn walls_finding(mode: SandboxMode, held: Held) -> WallsFinding {
         why: (!held.warnings.is_empty()).then(|| held.warnings.join("\n")),
         limits: limits(),
         probes: held.proof.map(|proof| proof.probes).unwrap_or_default(),
+    }
+}
+
+async fn throw_away(house: &House, held: &Held) -> CopyFinding {
+    let walls = held.walls.as_ref().filter(|_| held.standing == WallsStanding::Proven);
+    let Some(walls) = walls else {
+        return CopyFinding {
+            why: Some("it needs proven walls".to_owned()),
+            probes: Vec::new(),
+        };
+    };
+    let proof = house.proof_of_view(walls).await;
+    CopyFinding {
+        why: match proof.state() {
+            WallsState::Absent { why } => Some(why),
+            WallsState::Proven | WallsState::Partial => None,
+        },
+        probes: proof.probes,
     }
 }
 
@@ -258,6 +287,16 @@ fn say(printer: &mut Printer, findings: &Findings, home: &Path) {
         );
     }
     printer.line(Mark::Note, &findings.walls.limits);
+    match &findings.throw_away.why {
+        None => printer.line(
+            Mark::Done,
+            &format!(
+                "a throw-away copy holds: {} tries; `stance try LINE` runs one in it",
+                findings.throw_away.probes.len()
+            ),
+        ),
+        Some(why) => printer.line(Mark::Note, &format!("no throw-away copy {who}: {why}")),
+    }
     printer.line(Mark::Note, "`stance doctor --json` lists every try");
     for program in &findings.programs {
         if let Some(found) = &program.found_by_path {

@@ -14,7 +14,11 @@ use crate::house::{House, Proved};
 use crate::print::{Mark, Printer, Reader};
 
 pub(super) async fn profile(house: &House, arguments: ProfileArguments) -> Result<Exit, Problem> {
-    let mut door = door(house, Opening::to_look(arguments.json)).await?;
+    let opening = Opening {
+        proved: Proved::Now,
+        ..Opening::to_look(arguments.json)
+    };
+    let mut door = door(house, opening).await?;
     let mode = match arguments.mode {
         Some(mode) => mode,
         None => mode_of(&door.engine, None).await?,

@@ -5,7 +5,7 @@ use engine::{Address, Attendance, Command, Pending, PersonAnswer, Problem, RunOp
 use modes::Mode;
 use work::plan::{ApprovalOptions, Landing, Selection};
 
-use super::{Opening, at_a_terminal, door};
+use super::{Opening, at_a_terminal, door, named, trying};
 use crate::arguments::ModelArguments;
 use crate::ask;
 use crate::decide::{self, Terms, WORDS_APPROVE_NOTHING, is_assent};
@@ -74,6 +74,8 @@ struct Talk {
     model: Option<String>,
     /// A word of assent that was held back.
     held: Option<String>,
+    /// Whether nobody has said yet if Plan may try commands.
+    unasked: bool,
 }
 
 pub(super) async fn talk(house: &House, model: &ModelArguments) -> Result<Exit, Problem> {
@@ -96,10 +98,15 @@ pub(super) async fn talk(house: &House, model: &ModelArguments) -> Result<Exit, 
         landing: settings.landing,
         model: None,
         held: None,
+        unasked: settings.plan_try.is_none() && settings.locks.refuse("the answer", "plan.try").is_ok(),
     };
     talk.welcome().await?;
     loop {
         let space = talk.door.engine.current_space().await?;
+        if talk.unasked && may_try(&space) {
+            talk.unasked = false;
+            talk.ask_about_trying(house, model).await?;
+        }
         talk.bottom_line(&space);
         let input = match talk.door.lines.next().await {
             Typed::Line(line) => read(&line),
@@ -129,6 +136,21 @@ impl Talk {
             self.door
                 .printer
                 .line(Mark::Asks, &format!("{waiting} waiting for you: /inbox"));
+        }
+        Ok(())
+    }
+
+    /// The question of the first start in Plan; an answer holds at once.
+    async fn ask_about_trying(&mut self, house: &House, model: &ModelArguments) -> Result<(), Problem> {
+        let door = &mut self.door;
+        let settings = house.settings()?.sound()?;
+        let held = house.held(&settings.sandbox, Proved::Now).await;
+        if trying::ask_once(house, &held, &mut door.printer, &mut door.lines).await? {
+            let settings = house.settings()?.sound()?;
+            let named = named(house, model)?;
+            door.engine = house
+                .engine(&settings, named.as_ref(), Attendance::Person, held)
+                .await?;
         }
         Ok(())
     }
@@ -260,6 +282,11 @@ impl Talk {
         }
         Ok(())
     }
+}
+
+/// Whether the space's mode has a throw-away copy at all.
+fn may_try(space: &SpaceView) -> bool {
+    Mode::from_stored(Some(&space.mode)).is_ok_and(|mode| modes::profile(mode).capability.inspection())
 }
 
 fn options() -> RunOptions {

@@ -10,4 +10,4 @@ mod one_mode;
 mod reach;
 mod read_only;
 mod spellings;
-mod watch;
+pub(crate) mod watch;

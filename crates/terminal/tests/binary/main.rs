@@ -22,4 +22,5 @@ mod streams;
 mod support;
 mod switching;
 mod trust;
+mod trying;
 mod walls;

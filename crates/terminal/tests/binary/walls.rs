@@ -5,5 +5,5 @@ mod absent;
 mod attempts;
 mod doctor;
 mod ending;
-mod site;
+pub(crate) mod site;
 mod working;

@@ -22,7 +22,7 @@ use crate::typed::{Around, TypedTool};
 const KEPT: usize = 10 * 1024 * 1024;
 
 /// Both streams go one way, so that they stay in the order they were written.
-const TOGETHER: &str = "exec 2>&1; ";
+pub const TOGETHER: &str = "exec 2>&1; ";
 
 /// So many files are named that a command could not open.
 const MOST_HIDDEN: usize = 5;

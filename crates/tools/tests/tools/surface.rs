@@ -3,7 +3,7 @@
 use modes::{Approver, Autonomy, Inspection, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
 use stance_tools::{canonical_name, toolbox};
 
-const BUILT: [&str; 16] = [
+const BUILT: [&str; 17] = [
     "read_file",
     "list_files",
     "search_files",
@@ -12,6 +12,7 @@ const BUILT: [&str; 16] = [
     "write_to_file",
     "replace_in_file",
     "execute_command",
+    "inspect_command",
     "ask_user",
     "plan_mode_respond",
     "act_mode_respond",

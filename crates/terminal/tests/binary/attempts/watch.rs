@@ -11,7 +11,7 @@ use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
 /// Folders under watch.
-pub(super) struct Watch {
+pub(crate) struct Watch {
     queue: OwnedFd,
     folders: BTreeMap<i32, PathBuf>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Watch {
 impl Watch {
     /// Watches these folders and every folder beneath them. A folder made later is not watched, but
     /// its making is seen.
-    pub(super) fn over(roots: &[PathBuf]) -> Watch {
+    pub(crate) fn over(roots: &[PathBuf]) -> Watch {
         let mut watch = Watch {
             queue: inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap(),
             folders: BTreeMap::new(),
@@ -49,7 +49,7 @@ impl Watch {
     }
 
     /// Everything seen since the last look: what happened, and where.
-    pub(super) fn seen(&self) -> Vec<String> {
+    pub(crate) fn seen(&self) -> Vec<String> {
         let mut space = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(&self.queue, &mut space);
         let mut seen = Vec::new();

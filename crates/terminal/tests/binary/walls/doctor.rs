@@ -67,6 +67,12 @@ fn the_proof_is_shown(who: Who) {
             .count();
         assert!(tried > 0, "{name} was not tried");
     }
+    assert_eq!(report["throw_away"]["why"], Value::Null, "{report:#}");
+    let copy = report["throw_away"]["probes"].as_array().unwrap();
+    for name in ["a copy takes changes", "seen from outside: files", "loopback"] {
+        assert!(copy.iter().any(|probe| probe["name"] == name), "{name} was not tried");
+    }
+    assert!(copy.iter().all(|probe| probe["held"] == true), "{copy:#?}");
     let words = doctor(&site, &[]);
     assert_eq!(words.code, 0, "{words:?}");
     let who = if root { "as root" } else { "as an ordinary user" };
