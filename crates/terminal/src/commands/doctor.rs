@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{Attendance, Problem, SpaceView};
 use modes::{Mode, WallsStanding};
-use sandbox::{LARGEST_FILE, Limits, Probe, Walls};
+use sandbox::{LARGEST_FILE, Limits, Probe, Walls, WallsState};
 use serde::Serialize;
 
 use super::space::repair;
