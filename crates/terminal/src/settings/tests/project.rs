@@ -34,6 +34,10 @@ fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_r
         ),
         ("[network]\n", "1: a project file does not open the network"),
         (
+            "[sandbox]\nmode = \"off\"\n",
+            "2: a project file does not say what programs need around them",
+        ),
+        (
             "[trust]\nfolders = [\"/\"]\n",
             "2: a project file vouches for no folder",
         ),
@@ -68,7 +72,6 @@ fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_r
     }
     // What no version lets a project file say is an unknown key like any other.
     for project in [
-        "[sandbox]\nmode = \"off\"\n",
         "[inspection]\n",
         "[environment]\npass = [\"TOKEN\"]\n",
         "[[hooks]]\n",

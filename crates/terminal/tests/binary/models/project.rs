@@ -44,7 +44,11 @@ fn what_redirects_reveals_or_widens_is_refused_with_its_line() {
         ("[limits]\ntokens = 999000000\n", 2, "only tightens"),
         ("[limits]\nminutes = 100000\n", 2, "only tightens"),
         ("[limits]\nretries = 1000\n", 2, "only tightens"),
-        ("[sandbox]\nmode = \"off\"\n", 1, "unknown key `sandbox`"),
+        (
+            "[sandbox]\nmode = \"off\"\n",
+            2,
+            "does not say what programs need around them",
+        ),
         ("[network]\nallow = [\"*\"]\n", 2, "unknown key `allow` in [network]"),
         (
             "[environment]\npass = [\"AWS_SECRET_ACCESS_KEY\"]\n",
