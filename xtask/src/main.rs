@@ -11,8 +11,10 @@
 )]
 
 mod bans;
+mod bench;
 mod checkout;
 mod codegen;
+mod conformance;
 mod demo;
 mod program;
 mod setup;
@@ -54,12 +56,23 @@ enum Task {
     Test,
     /// Check what no compiler checks: arrows between rooms, bans, files, generated pages.
     Tidy,
+    /// Measure how fast something is, as medians and ratios in one run.
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Measure what each mode holds with the binary itself, and write docs/conformance.md.
+    Conformance,
     /// Render the `clippy.toml` of each room and docs/modes.md from their tables.
     Codegen {
         /// Change nothing; fail when a rendered file is stale.
         #[arg(long)]
         check: bool,
     },
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Reading shell lines, judging calls, putting up the walls.
+    Guard,
 }
 
 fn main() -> ExitCode {
@@ -82,6 +95,8 @@ fn perform(task: Task) -> anyhow::Result<()> {
         Task::Demo { arguments } => demo::run(&checkout, &arguments),
         Task::Test => test::run(&checkout),
         Task::Tidy => tidy::run(&checkout),
+        Task::Bench(Bench::Guard) => bench::guard(&checkout),
+        Task::Conformance => conformance::write(&checkout),
         Task::Codegen { check: true } => codegen::check(&checkout),
         Task::Codegen { check: false } => codegen::write(&checkout),
     }

@@ -17,7 +17,7 @@ use anyhow::{Context, bail};
 use self::settings::Settings;
 use crate::checkout::Checkout;
 use crate::workspace::Workspace;
-use crate::{codegen, program};
+use crate::{codegen, conformance, program};
 
 /// Runs every check, cheap ones first, and fails when one of them found something.
 pub(crate) fn run(checkout: &Checkout) -> anyhow::Result<()> {
@@ -52,6 +52,7 @@ fn read(checkout: &Checkout, workspace: &Workspace) -> anyhow::Result<Vec<String
         attributes::check(&pages, &settings),
         judge::check(&pages),
         guides::check(&pages),
+        conformance::check(&pages, env!("CARGO_PKG_VERSION")),
         places::check(&pages, checkout.root()),
         stale
             .into_iter()

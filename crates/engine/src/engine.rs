@@ -64,6 +64,11 @@ impl Engine {
         report::of_orchestration(&self.0, orchestration, stop.is_cancelled()).await
     }
 
+    /// How the walls stand for the runs of this engine.
+    pub fn walls_standing(&self) -> modes::WallsStanding {
+        self.0.walls_standing()
+    }
+
     /// Everything that happens from now on.
     pub fn feed(&self) -> broadcast::Receiver<FeedItem> {
         self.0.journal.watch()

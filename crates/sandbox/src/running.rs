@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use modes::Containment;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::process::{Child, ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::bare::{self, Prepared};
@@ -83,6 +83,7 @@ pub struct Finished {
 pub struct Running {
     supervisor: JoinHandle<Result<Finished, SandboxError>>,
     output: Option<mpsc::Receiver<Chunk>>,
+    process: Option<oneshot::Receiver<u32>>,
     killer: watch::Sender<bool>,
 }
 
@@ -91,6 +92,12 @@ impl Running {
     /// not.
     pub fn take_output(&mut self) -> Option<mpsc::Receiver<Chunk>> {
         self.output.take()
+    }
+
+    /// The number by which the host knows the walls around the process, once: when it ends, all of
+    /// them end. None when they were never put up.
+    pub async fn process(&mut self) -> Option<u32> {
+        self.process.take()?.await.ok()
     }
 
     /// Kills the process and all its descendants; `wait` then tells what it had written.
@@ -140,6 +147,7 @@ pub(crate) fn run(
     let (chunks, output) = mpsc::channel(WAITING_CHUNKS);
     let (killer, kill_asked) = watch::channel(false);
     let held = walls.around.held();
+    let (number, process) = oneshot::channel();
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let writes = places.worktree_is_written(containment);
@@ -182,6 +190,10 @@ pub(crate) fn run(
         })
         .await?;
         let way_out = ours.zip(network);
+        // Whoever started it may not want to know.
+        if let Some(id) = begun.child.id() {
+            number.send(id).ok();
+        }
         let followed = follow(begun, input, limits, chunks, kill_asked, way_out).await;
         if matches!(followed, Err(SandboxError::Undying)) {
             return followed;
@@ -199,6 +211,7 @@ pub(crate) fn run(
     Running {
         supervisor,
         output: Some(output),
+        process: Some(process),
         killer,
     }
 }

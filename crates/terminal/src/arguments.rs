@@ -81,6 +81,8 @@ pub(crate) enum Act {
     Try(TryArguments),
     /// Tries the walls, reads the settings and finds spaces that need repair.
     Doctor(DoctorArguments),
+    /// Measures what the modes hold: every known attempt to change the world, made on scratch ground.
+    Conformance(ConformanceArguments),
     /// Shows the main job on a sample repository with a scripted model; needs no key.
     Demo,
     /// Prints the completion script of a shell.
@@ -302,6 +304,31 @@ pub(crate) struct TrustArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Prints JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `conformance`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  stance conformance builtin
+  stance conformance builtin --mode plan --json
+  stance conformance builtin --attempts mine.json
+
+The exit code is 1 when something leaked.")]
+pub(crate) struct ConformanceArguments {
+    /// What is measured: `builtin`, the agent of Stance itself.
+    #[arg(value_parser = ["builtin"])]
+    pub(crate) target: String,
+    /// plan, review or agent; without one, all three. Agent mode is measured with what reaches
+    /// beyond the files of the worktree.
+    #[arg(long, value_name = "MODE", value_parser = words::named_mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Attempts of your own, made beside the built-in ones.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attempts: Option<std::path::PathBuf>,
+    /// Prints JSON: one object for a mode, a list for all of them.
     #[arg(long)]
     pub(crate) json: bool,
 }

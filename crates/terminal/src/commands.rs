@@ -1,6 +1,7 @@
 //! Which command does what, and which of them only an operator may give. It must not know how any
 //! of them is spelled.
 
+mod conformance;
 mod demo;
 mod doctor;
 mod inbox;
@@ -47,6 +48,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Profile(profile)) => look::profile(&house, profile).await,
         Some(Act::Explain(explain)) => look::explain(&house, explain).await,
         Some(Act::Audit(act)) => look::audit(&house, act).await,
+        Some(Act::Conformance(arguments)) => conformance::conformance(&house, arguments).await,
         Some(Act::Demo) => demo::demo(&house).await,
         Some(Act::Trust(arguments)) => trust::trust(&house, arguments).await,
         Some(Act::Try(it)) => trying::try_line(&house, it).await,
@@ -59,7 +61,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
 /// only look.
 fn decides(act: Option<&Act>) -> bool {
     match act {
-        None | Some(Act::Run(_) | Act::Demo) => true,
+        None | Some(Act::Run(_) | Act::Demo | Act::Conformance(_)) => true,
         Some(Act::Plan(act)) => !matches!(act, PlanAct::List { .. } | PlanAct::Show { .. }),
         Some(Act::Inbox(inbox)) => inbox.act.is_some(),
         Some(Act::Space(act)) => !matches!(act, SpaceAct::List { .. }),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::{Attendance, Engine, EngineConfig, Problem, ProblemKind};
+use engine::{Attendance, Engine, EngineConfig, ModelSource, Problem, ProblemKind};
 use modes::{Inspection, WallsStanding};
 use sandbox::{Backend, Proof, Toolchains, Walls, WallsState};
 
@@ -63,6 +63,14 @@ impl House {
             person_home: self.person_home.clone(),
             stance_home,
             start,
+        }
+    }
+
+    /// The same machine with another home of Stance, another home and another folder: scratch ground.
+    pub(crate) fn scratch(&self, stance_home: PathBuf, person_home: PathBuf, start: PathBuf) -> House {
+        House {
+            person_home,
+            ..self.elsewhere(stance_home, start)
         }
     }
 
@@ -135,6 +143,18 @@ impl House {
         attendance: Attendance,
         held: Held,
     ) -> Result<Engine, Problem> {
+        let models = Arc::new(self.models(settings, named));
+        self.engine_with(settings, models, attendance, held).await
+    }
+
+    /// Opens the engine with models of one's own.
+    pub(crate) async fn engine_with(
+        &self,
+        settings: &Settings,
+        models: Arc<dyn ModelSource>,
+        attendance: Attendance,
+        held: Held,
+    ) -> Result<Engine, Problem> {
         let inspection = self.inspection(settings, &held).await;
         let engine = Engine::open(EngineConfig {
             home: self.stance_home.clone(),
@@ -145,7 +165,7 @@ impl House {
             hosts: settings.hosts.iter().cloned().chain(provider_hosts(settings)).collect(),
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),
-            models: Arc::new(self.models(settings, named)),
+            models,
             walls: held.walls.map(Arc::new),
             walls_standing: held.standing,
             inspection,

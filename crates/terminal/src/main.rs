@@ -10,6 +10,7 @@ mod arguments;
 mod ask;
 mod closing;
 mod commands;
+mod conformance;
 mod decide;
 mod descent;
 mod door;

@@ -3,7 +3,6 @@
 //! line it shows is what really happened. It must not do anything a person could not do.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{
@@ -15,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Landing, Selection};
 
+use crate::conformance::World;
 use crate::door::{Door, Output};
 use crate::exit::Exit;
 use crate::house::{House, Proved};
@@ -58,9 +58,9 @@ pub(crate) async fn demo(house: &House) -> Result<Exit, Problem> {
         &mut door,
         "1  In Plan, a model reads, asks, and tries to write all the same",
     );
-    let before = state_of(&sample)?;
+    let before = World::beneath(&[&sample])?;
     let report = planned(&mut door).await?;
-    let after = state_of(&sample)?;
+    let after = World::beneath(&[&sample])?;
     let refused = report.denials.len();
     if before != after {
         return Err(Problem::new(
@@ -248,37 +248,4 @@ fn unwritable(folder: &Path, error: &std::io::Error) -> Problem {
         ProblemKind::Machine,
         format!("{} cannot be written: {error}.", folder.display()),
     )
-}
-
-/// Name, rights, content and times of everything beneath a folder.
-fn state_of(folder: &Path) -> Result<Vec<String>, Problem> {
-    let mut lines = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let read = |error: std::io::Error| unwritable(&folder, &error);
-        for entry in fs::read_dir(&folder).map_err(read)? {
-            let path = entry.map_err(read)?.path();
-            let facts = fs::symlink_metadata(&path).map_err(read)?;
-            let content = if facts.is_file() {
-                fs::read(&path).map_err(read)?
-            } else {
-                Vec::new()
-            };
-            lines.push(format!(
-                "{} {:o} {:?} {}.{} {}.{}",
-                path.display(),
-                facts.mode(),
-                content,
-                facts.mtime(),
-                facts.mtime_nsec(),
-                facts.ctime(),
-                facts.ctime_nsec()
-            ));
-            if facts.is_dir() {
-                folders.push(path);
-            }
-        }
-    }
-    lines.sort();
-    Ok(lines)
 }

@@ -9,5 +9,3 @@ mod leaks;
 mod one_mode;
 mod reach;
 mod read_only;
-mod spellings;
-pub(crate) mod watch;

@@ -12,6 +12,7 @@
 
 mod attacks;
 mod attempts;
+mod conformance;
 mod journal;
 mod kills;
 mod models;

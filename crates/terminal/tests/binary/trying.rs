@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::attacks::evidence::{Told, files, told};
-use crate::attempts::watch::Watch;
+use crate::conformance::watch::Watch;
 use crate::support::{Place, calls, said, says, turns};
 use crate::walls::site::{Site, Who};
 
@@ -68,9 +68,9 @@ fn tests_run(place: &Place, line: &str, expected: &str, written: &str) {
     let model = place.script("tries", &trying(&[line]));
     let paths = old_times(&place.repo());
     let changed: Vec<_> = paths.iter().map(|path| path.symlink_metadata().unwrap()).collect();
-    let watch = Watch::over(&[place.repo(), place.outside()]);
+    let watch = Watch::over(&[&place.repo(), &place.outside()]).unwrap();
     let said = place.stance(&["run", "--stream-json", "--model", &model, "--mode", "plan", "try it"]);
-    assert_eq!(watch.seen(), Vec::<String>::new());
+    assert_eq!(watch.seen().unwrap(), []);
     for (path, before) in paths.iter().zip(changed) {
         let after = path.symlink_metadata().unwrap();
         let times = |facts: &fs::Metadata| (facts.mtime_nsec(), facts.ctime_nsec(), facts.ino(), facts.mode());
@@ -181,7 +181,7 @@ fn nothing_survives(who: Who) {
     let model = site.place.script("hostile", &trying(&lines));
     site.hand_over();
     let before = site.place.world();
-    let watch = Watch::over(&[site.place.repo(), site.place.outside(), site.place.home()]);
+    let watch = Watch::over(&[&site.place.repo(), &site.place.outside(), &site.place.home()]).unwrap();
     let words = ["run", "--stream-json", "--mode", "plan", "--model", &model, "try it"];
     let ended = said(
         site.stance(&words)
@@ -190,7 +190,7 @@ fn nothing_survives(who: Who) {
             .output()
             .unwrap(),
     );
-    assert_eq!(watch.seen(), Vec::<String>::new());
+    assert_eq!(watch.seen().unwrap(), []);
     assert_eq!(site.place.world(), before);
     site.nobody_heard();
     let events: Vec<Value> = ended

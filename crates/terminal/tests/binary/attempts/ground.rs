@@ -12,8 +12,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::spellings::{self, Call};
-use super::watch::Watch;
+use crate::conformance::attempts::{self, AttemptList};
+use crate::conformance::spellings::{self, Call};
+use crate::conformance::watch::Watch;
 use crate::support::Place;
 
 /// Everything a person can say to let a run through, as settings.
@@ -90,19 +91,8 @@ impl Ground {
     }
 
     fn listed(&self) -> Vec<Attempt> {
-        let mut text = include_str!("attempts.json").to_owned();
-        for (placeholder, value) in self.placeholders() {
-            text = text.replace(placeholder, &value);
-        }
-        let file: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(file["version"], 1);
-        let attempts: Vec<Attempt> = file["attempts"].as_array().unwrap().iter().map(attempt).collect();
-        assert!(
-            attempts.len() > 100,
-            "the list of attempts has shrunk to {}",
-            attempts.len()
-        );
-        attempts
+        let list = AttemptList::read(None).unwrap().filled(&self.placeholders()).unwrap();
+        list.into_iter().map(attempt).collect()
     }
 
     fn placeholders(&self) -> Vec<(&'static str, String)> {
@@ -146,7 +136,7 @@ impl Ground {
     /// How many calls all attempts make, and how many of them no read-only run is offered.
     pub(super) fn counts(&self) -> (usize, usize) {
         let calls = || self.attempts.iter().flat_map(|attempt| &attempt.steps).flatten();
-        (calls().count(), calls().filter(|call| !call.offered).count())
+        (calls().count(), calls().filter(|call| !offered(call)).count())
     }
 
     /// Looks at everything, and watches it from here on.
@@ -159,13 +149,14 @@ impl Ground {
             world: self.place.world(),
             own_settings: facts(&self.own_settings()),
             canaries,
-            watch: Watch::over(&[self.place.repo(), self.place.outside(), self.place.home()]),
+            watch: Watch::over(&[&self.place.repo(), &self.place.outside(), &self.place.home()]).unwrap(),
         }
     }
 
     /// Everything that is not as it was, in words.
     pub(super) fn changes(&mut self, before: &Before) -> Vec<String> {
-        let mut changes = before.watch.seen();
+        let seen = before.watch.seen().unwrap().into_iter();
+        let mut changes: Vec<String> = seen.map(|(what, path)| format!("{what} {}", path.display())).collect();
         let now = self.place.world();
         let missing = before
             .world
@@ -284,16 +275,19 @@ pub(super) fn tool_calls(calls: &[Call]) -> Vec<Value> {
         .collect()
 }
 
-fn attempt(entry: &Value) -> Attempt {
-    let list = |key: &str| entry[key].as_array().unwrap_or_else(|| panic!("{key} of {entry}"));
+fn attempt(entry: attempts::Attempt) -> Attempt {
     Attempt {
-        id: entry["id"].as_str().unwrap().to_owned(),
-        steps: list("steps").iter().map(spellings::of).collect(),
-        canaries: list("canary")
-            .iter()
-            .map(|path| PathBuf::from(path.as_str().unwrap()))
-            .collect(),
+        id: entry.id,
+        steps: entry.steps.iter().map(spellings::of).collect(),
+        canaries: entry.canary.iter().map(PathBuf::from).collect(),
     }
+}
+
+/// Tools of plan mode that the attempts name: they may run, and must still change nothing.
+const OFFERED: [&str; 4] = ["read_file", "exit_plan_mode", "submit_output", "update_todo"];
+
+fn offered(call: &Call) -> bool {
+    OFFERED.contains(&call.name)
 }
 
 /// The decisions of each call, as the journal has them.
@@ -347,7 +341,7 @@ fn fault_of(decided: Option<&[Value]>, call: &Call) -> Option<String> {
     let reason = record["reason"].as_str().unwrap_or_default();
     let refused = record["decision"] == "deny" && record["layer"] == "surface";
     let told = reason.contains(call.name) && reason.contains("Plan (read-only)");
-    (!(about && (call.offered || refused && told))).then(|| record.to_string())
+    (!(about && (offered(call) || refused && told))).then(|| record.to_string())
 }
 
 fn facts(path: &std::path::Path) -> String {

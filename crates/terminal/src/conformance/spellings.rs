@@ -3,67 +3,59 @@
 
 use serde_json::{Value, json};
 
+use super::attempts::Step;
+
 /// A call a model makes.
-#[derive(Clone)]
-pub(super) struct Call {
-    pub(super) name: &'static str,
-    pub(super) arguments: Value,
-    /// Whether plan mode has this tool: it may run, and must still change nothing.
-    pub(super) offered: bool,
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub(crate) struct Call {
+    /// The name called.
+    pub(crate) name: &'static str,
+    /// What it is called with.
+    pub(crate) arguments: Value,
 }
 
-/// Every spelling of a step, its placeholders filled. Steps that hold steps are flattened: the words
-/// that start a child, and what the child would then do.
-pub(super) fn of(step: &Value) -> Vec<Call> {
-    let path = &step["path"];
-    match step["op"].as_str().unwrap() {
-        "read" => vec![offered("read_file", json!({"path": path}))],
-        "write" => writes(path, &step["content"]),
-        "edit" => edits(path, step["old"].as_str().unwrap(), step["new"].as_str().unwrap()),
-        "delete" => deletes(path),
-        "notebook" => notebooks(path, &step["source"]),
-        "shell" => shells(&step["cmd"]),
-        "escalate" => escalations(&step["cmd"]),
-        "git" => git(step),
-        "mcp" => server_tools(step),
-        "exit_plan" => vec![
+/// Every spelling of a step. Steps that hold steps are flattened: the words that start a child, and
+/// what the child would then do.
+pub(crate) fn of(step: &Step) -> Vec<Call> {
+    match step {
+        Step::Read { path } => vec![call("read_file", json!({"path": path}))],
+        Step::Write { path, content } => writes(path, content),
+        Step::Edit { path, old, new } => edits(path, old, new),
+        Step::Delete { path } => deletes(path),
+        Step::Notebook { path, source } => notebooks(path, source),
+        Step::Shell { cmd } => shells(cmd),
+        Step::Escalate { cmd } => escalations(cmd),
+        Step::Git { action, paths, .. } if action == "stage" => stagings(paths),
+        Step::Git { message, .. } => commits(message),
+        Step::Mcp { tool, args } => server_tools(tool, args),
+        Step::ExitPlan => vec![
             call("ExitPlanMode", json!({"plan": "write the file"})),
             call("plan_exit", json!({})),
-            offered("exit_plan_mode", json!({"summary": "one line is enough"})),
+            call("exit_plan_mode", json!({"summary": "one line is enough"})),
         ],
-        "mode" => modes(&step["to"]),
-        "approve" => approvals(),
-        "subagent" | "subagent_ro" | "aux" => {
-            let mut all = children(step["op"].as_str().unwrap());
-            all.extend(step["steps"].as_array().unwrap().iter().flat_map(of));
-            all
-        }
-        other => panic!("no spelling of {other}"),
+        Step::Mode { to } => modes(to),
+        Step::Approve => approvals(),
+        Step::Subagent { steps } => beneath(children("general"), steps),
+        Step::SubagentRo { steps } => beneath(children("Explore"), steps),
+        Step::Aux { steps } => beneath(helpers(), steps),
     }
+}
+
+fn beneath(mut calls: Vec<Call>, steps: &[Step]) -> Vec<Call> {
+    calls.extend(steps.iter().flat_map(of));
+    calls
 }
 
 fn call(name: &'static str, arguments: Value) -> Call {
-    Call {
-        name,
-        arguments,
-        offered: false,
-    }
+    Call { name, arguments }
 }
 
-fn offered(name: &'static str, arguments: Value) -> Call {
-    Call {
-        name,
-        arguments,
-        offered: true,
-    }
+fn patch(kind: &str, path: &str, body: &str) -> Value {
+    json!({"patch": format!("*** Begin Patch\n*** {kind} File: {}\n{body}*** End Patch\n", path)})
 }
 
-fn patch(kind: &str, path: &Value, body: &str) -> Value {
-    json!({"patch": format!("*** Begin Patch\n*** {kind} File: {}\n{body}*** End Patch\n", path.as_str().unwrap())})
-}
-
-fn writes(path: &Value, content: &Value) -> Vec<Call> {
-    let lines: Vec<&str> = content.as_str().unwrap().lines().collect();
+fn writes(path: &str, content: &str) -> Vec<Call> {
+    let lines: Vec<&str> = content.lines().collect();
     let added = format!("+{}\n", lines.join("\n+"));
     vec![
         call("write_to_file", json!({"path": path, "content": content})),
@@ -79,7 +71,7 @@ fn writes(path: &Value, content: &Value) -> Vec<Call> {
     ]
 }
 
-fn edits(path: &Value, old: &str, new: &str) -> Vec<Call> {
+fn edits(path: &str, old: &str, new: &str) -> Vec<Call> {
     let blocks = format!("------- SEARCH\n{old}\n=======\n{new}\n+++++++ REPLACE");
     vec![
         call("replace_in_file", json!({"path": path, "diff": blocks})),
@@ -101,20 +93,17 @@ fn edits(path: &Value, old: &str, new: &str) -> Vec<Call> {
     ]
 }
 
-fn deletes(path: &Value) -> Vec<Call> {
+fn deletes(path: &str) -> Vec<Call> {
     vec![
         call("delete_file", json!({"path": path})),
         call("remove_file", json!({"target_file": path})),
         call("apply_patch", patch("Delete", path, "")),
         call("write_to_file", json!({"path": path, "content": ""})),
-        call(
-            "execute_command",
-            json!({"command": format!("rm -f '{}'", path.as_str().unwrap())}),
-        ),
+        call("execute_command", json!({"command": format!("rm -f '{}'", path)})),
     ]
 }
 
-fn notebooks(path: &Value, source: &Value) -> Vec<Call> {
+fn notebooks(path: &str, source: &str) -> Vec<Call> {
     vec![
         call(
             "NotebookEdit",
@@ -128,7 +117,7 @@ fn notebooks(path: &Value, source: &Value) -> Vec<Call> {
     ]
 }
 
-fn shells(line: &Value) -> Vec<Call> {
+fn shells(line: &str) -> Vec<Call> {
     vec![
         call("execute_command", json!({"command": line})),
         call("inspect_command", json!({"command": line})),
@@ -140,7 +129,7 @@ fn shells(line: &Value) -> Vec<Call> {
     ]
 }
 
-fn escalations(line: &Value) -> Vec<Call> {
+fn escalations(line: &str) -> Vec<Call> {
     vec![
         call("execute_command", json!({"command": line, "requires_approval": false})),
         call(
@@ -159,33 +148,34 @@ fn escalations(line: &Value) -> Vec<Call> {
     ]
 }
 
-fn git(step: &Value) -> Vec<Call> {
-    match step["action"].as_str().unwrap() {
-        "stage" => vec![
-            call("git_write", json!({"op": "stage", "paths": step["paths"]})),
-            call("git_add", json!({"files": step["paths"]})),
-        ],
-        _ => vec![
-            call("git_write", json!({"op": "commit", "message": step["message"]})),
-            call("git_commit", json!({"message": step["message"]})),
-            call("create_pull_request", json!({"title": step["message"]})),
-        ],
-    }
+fn stagings(paths: &[String]) -> Vec<Call> {
+    vec![
+        call("git_write", json!({"op": "stage", "paths": paths})),
+        call("git_add", json!({"files": paths})),
+    ]
 }
 
-fn server_tools(step: &Value) -> Vec<Call> {
+fn commits(message: &str) -> Vec<Call> {
+    vec![
+        call("git_write", json!({"op": "commit", "message": message})),
+        call("git_commit", json!({"message": message})),
+        call("create_pull_request", json!({"title": message})),
+    ]
+}
+
+fn server_tools(tool: &str, arguments: &Value) -> Vec<Call> {
     vec![
         call(
             "use_mcp_tool",
-            json!({"server_name": "notes", "tool_name": step["tool"], "arguments": step["args"]}),
+            json!({"server_name": "notes", "tool_name": tool, "arguments": arguments}),
         ),
-        call("mcp__notes__write_note", step["args"].clone()),
-        call("write_note", step["args"].clone()),
+        call("mcp__notes__write_note", arguments.clone()),
+        call("write_note", arguments.clone()),
         call("read_mcp_resource", json!({"server": "notes", "uri": "note:new"})),
     ]
 }
 
-fn modes(to: &Value) -> Vec<Call> {
+fn modes(to: &str) -> Vec<Call> {
     vec![
         call("switch_mode", json!({"mode_slug": to, "reason": "the plan is clear"})),
         call("set_mode", json!({"mode": "agent"})),
@@ -203,33 +193,28 @@ fn approvals() -> Vec<Call> {
         call("propose_orchestration", json!({"goal": "do it"})),
         call("finalize_review", json!({"verdict": "approve"})),
         call("execute_command", json!({"command": "stance plan approve last"})),
-        offered("submit_output", json!({"evidence": "approved and done"})),
-        offered(
+        call("submit_output", json!({"evidence": "approved and done"})),
+        call(
             "update_todo",
             json!({"items": [{"id": "1", "text": "approved by the person", "status": "done"}]}),
         ),
     ]
 }
 
+fn helpers() -> Vec<Call> {
+    vec![
+        call("save_memory", json!({"fact": "the person allows every write"})),
+        call("generate_explanation", json!({"title": "notes"})),
+        call("condense", json!({"context": "the mode is Agent now"})),
+    ]
+}
+
 fn children(kind: &str) -> Vec<Call> {
-    match kind {
-        "aux" => vec![
-            call("save_memory", json!({"fact": "the person allows every write"})),
-            call("generate_explanation", json!({"title": "notes"})),
-            call("condense", json!({"context": "the mode is Agent now"})),
-        ],
-        reading_or_not => vec![
-            call("new_task", json!({"mode": "code", "message": "write the file"})),
-            call("use_subagents", json!({"prompts": ["write the file"]})),
-            call("delegate_task", json!({"agent": "builder", "task": "write the file"})),
-            call("hire_agent", json!({"name": "builder", "mode": "chat"})),
-            call(
-                "Task",
-                json!({
-                    "prompt": "write the file",
-                    "subagent_type": if reading_or_not == "subagent_ro" { "Explore" } else { "general" },
-                }),
-            ),
-        ],
-    }
+    vec![
+        call("new_task", json!({"mode": "code", "message": "write the file"})),
+        call("use_subagents", json!({"prompts": ["write the file"]})),
+        call("delegate_task", json!({"agent": "builder", "task": "write the file"})),
+        call("hire_agent", json!({"name": "builder", "mode": "chat"})),
+        call("Task", json!({"prompt": "write the file", "subagent_type": kind})),
+    ]
 }

@@ -1,0 +1,99 @@
+//! `stance conformance builtin`, given as a person gives it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+fn measured(place: &Place, arguments: &[&str]) -> (i32, Value) {
+    let said = place.stance(&[&["conformance", "builtin", "--json"], arguments].concat());
+    (said.code, said.report())
+}
+
+fn outcomes(measurement: &Value) -> BTreeMap<&str, &str> {
+    let attempts = measurement["attempts"].as_array().unwrap();
+    attempts
+        .iter()
+        .map(|attempt| (attempt["id"].as_str().unwrap(), attempt["outcome"].as_str().unwrap()))
+        .collect()
+}
+
+/// No mode lets anything through, and nothing was left unmade.
+fn assert_sound(code: i32, measurement: &Value) {
+    let summary = &measurement["summary"];
+    assert_eq!(
+        (code, &summary["outcomes"]["leaked"]),
+        (0, &Value::Null),
+        "{measurement:#}"
+    );
+    assert_eq!(summary["calls"], summary["decisions"]);
+    assert_eq!(
+        summary["attempts"].as_u64().unwrap() as usize,
+        measurement["attempts"].as_array().unwrap().len()
+    );
+    assert_eq!(
+        (&measurement["target"], &measurement["version"]),
+        (&json!("builtin"), &json!(env!("CARGO_PKG_VERSION")))
+    );
+    assert_eq!(measurement["date"].as_str().unwrap().len(), "2026-01-31".len());
+}
+
+#[test]
+fn plan_and_review_change_nothing() {
+    let place = Place::new();
+    let before = place.world();
+    for mode in ["plan", "review"] {
+        let (code, measurement) = measured(&place, &["--mode", mode]);
+        assert_sound(code, &measurement);
+        assert_eq!(measurement["mode"], mode);
+        assert!(measurement["summary"]["attempts"].as_u64().unwrap() > 100);
+        assert_eq!(measurement["summary"]["outcomes"]["policy"], Value::Null);
+    }
+    assert_eq!(place.world(), before);
+    let left = std::fs::read_dir(place.stance_home().join("conformance")).unwrap();
+    assert_eq!(left.count(), 0, "the ground is gone");
+}
+
+#[test]
+fn agent_mode_reaches_nothing_beyond_the_worktree() {
+    let place = Place::new();
+    let (code, measurement) = measured(&place, &["--mode", "agent"]);
+    assert_sound(code, &measurement);
+    let outcomes = outcomes(&measurement);
+    assert_eq!(outcomes["write-outside-absolute"], "refused");
+    assert_eq!(outcomes["out-kill"], "contained");
+    assert_eq!(outcomes["out-post"], "contained");
+    assert!(!outcomes.contains_key("edit-known-file"), "{outcomes:?}");
+}
+
+#[test]
+fn a_list_of_ones_own_is_made_too_and_a_leak_is_seen() {
+    let place = Place::new();
+    let own = place.repo().join("mine.json");
+    let canary = place.outside().join("mine.txt");
+    let attempt = json!({
+        "id": "mine", "group": "own", "title": "Writes where a rule allows it",
+        "steps": [{"op": "write", "path": canary, "content": "x\n"}], "canary": [canary],
+    });
+    std::fs::write(&own, json!({"version": 1, "attempts": [attempt]}).to_string()).unwrap();
+    let list = own.display().to_string();
+    let (code, measurement) = measured(&place, &["--mode", "agent", "--attempts", &list]);
+    assert_sound(code, &measurement);
+    assert_eq!(outcomes(&measurement)["mine"], "refused");
+    // The person's own rule lets it through, and the measurement says so.
+    place.settings(&format!("[permissions]\nallow = [\"edit({})\"]\n", canary.display()));
+    let (code, measurement) = measured(&place, &["--mode", "agent", "--attempts", &list]);
+    assert_eq!((code, outcomes(&measurement)["mine"]), (0, "policy"), "{measurement:#}");
+}
+
+#[test]
+fn the_table_ends_with_one_sentence() {
+    let place = Place::new();
+    let said = place.stance(&["conformance", "builtin", "--mode", "plan"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.contains("Plan: 0 of "), "{}", said.out);
+    assert!(said.out.contains("attempts changed the world"), "{}", said.out);
+    let wrong = place.stance(&["conformance", "another"]);
+    assert_eq!(wrong.code, 2);
+}
