@@ -157,9 +157,7 @@ pub(crate) async fn measure(
     let held = there.held(&settings.sandbox, Proved::Now).await;
     let walls = held.walls.clone();
     let models = Arc::clone(&scripts) as Arc<dyn ModelSource>;
-    let engine = there
-        .engine_with(&settings, models, Attendance::Nobody, held)
-        .await?;
+    let engine = there.engine_with(&settings, models, Attendance::Nobody, held).await?;
     commit(&engine, &scripts).await?;
     ground.complete(walls).await?;
 
