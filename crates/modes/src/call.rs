@@ -27,6 +27,17 @@ pub enum Target {
         /// Whether it lies outside the worktree.
         outside: bool,
     },
+    /// Deletes a path.
+    Delete {
+        /// Relative to the worktree; absolute when outside.
+        path: String,
+        /// What the path is.
+        #[serde(skip)]
+        class: WriteClass,
+        /// Whether a checkpoint made now would hold it, so that it can be brought back: a regular file
+        /// of the worktree, not secret-shaped, not too large.
+        held: bool,
+    },
     /// Reads a path.
     Read {
         /// Relative to the worktree; absolute when outside.
@@ -108,6 +119,7 @@ impl ProposedCall {
             Target::Write { outside: true, .. } => {
                 self.effects = self.effects.with(Effect::FileWriteOutsideWorktree);
             }
+            Target::Delete { .. } => self.effects = self.effects.with(Effect::FileDelete),
             Target::Host { .. } | Target::Page { .. } => self.effects = self.effects.with(Effect::NetworkEgress),
             _ => {}
         }
@@ -161,6 +173,14 @@ impl ProposedCall {
     /// The facts the digest covers beside them.
     pub(crate) fn evidence(&self) -> &BTreeMap<String, String> {
         &self.evidence
+    }
+
+    /// The paths it deletes that a checkpoint has to hold by then.
+    pub fn deletes_held(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().filter_map(|target| match target {
+            Target::Delete { path, held: true, .. } => Some(path.as_str()),
+            _ => None,
+        })
     }
 
     /// The digest an answer is bound to: tool, arguments, effects, targets and evidence.

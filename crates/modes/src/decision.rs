@@ -95,6 +95,20 @@ impl Permit {
         self.layer
     }
 
+    /// The paths it deletes that a checkpoint has to hold by then.
+    pub fn deletes_held(&self) -> impl Iterator<Item = &str> {
+        self.call.deletes_held()
+    }
+
+    /// Why a deletion was taken for a write; empty where none was.
+    fn proof(&self) -> String {
+        let held: Vec<&str> = self.deletes_held().collect();
+        match held.as_slice() {
+            [] => String::new(),
+            held => format!("a checkpoint holds what it deletes: {}", held.join(", ")),
+        }
+    }
+
     /// The effects judged.
     pub fn effects(&self) -> EffectSet {
         self.call.effects()
@@ -253,7 +267,7 @@ pub struct DecisionRecord {
     pub decision: Decision,
     /// What decided.
     pub layer: Layer,
-    /// Why.
+    /// Why; of what runs, the proof where one narrowed what it is judged as.
     pub reason: String,
 }
 
@@ -261,7 +275,7 @@ impl Judged {
     /// The record of this decision about a call of these facts.
     pub fn record(&self, tool: &str, digest: String, effects: EffectSet) -> DecisionRecord {
         let (decision, layer, reason) = match self {
-            Judged::Permit(permit) => (Decision::Allow, permit.layer, String::new()),
+            Judged::Permit(permit) => (Decision::Allow, permit.layer, permit.proof()),
             Judged::Question(question) => {
                 let asks: Vec<String> = question.asks.iter().map(Ask::to_string).collect();
                 (Decision::Ask, question.layer, format!("it would {}", asks.join("; ")))

@@ -88,6 +88,11 @@ fn never(target: &Target) -> Option<String> {
             class: WriteClass::Repository,
             path,
             ..
+        }
+        | Target::Delete {
+            class: WriteClass::Repository,
+            path,
+            ..
         } => Some(format!("{path} belongs to the repository's own records")),
         _ => None,
     }

@@ -110,6 +110,7 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 Subject::Edit(path),
                 format!("edit({})", literal(path)),
             )),
+            (Effect::FileDelete, Target::Delete { path, class, held }) => Some(of_delete(spec, path, *class, *held)),
             (Effect::NetworkEgress, Target::Host { host }) => {
                 Some(of_host(effect, host, listed(&spec.hosts, host), spec.reach().flagged))
             }
@@ -267,11 +268,15 @@ fn of_read<'a>(spec: &RunSpec, path: &'a str) -> Matter<'a> {
 }
 
 fn of_write<'a>(spec: &RunSpec, path: &'a str, class: WriteClass) -> Matter<'a> {
+    of_change(spec, "write", path, class)
+}
+
+fn of_change<'a>(spec: &RunSpec, act: &str, path: &'a str, class: WriteClass) -> Matter<'a> {
     let allowed_by = format!("edit({})", literal(path));
-    let plain = of_path(spec, format!("write {path}"), path, Subject::Edit(path), allowed_by);
+    let plain = of_path(spec, format!("{act} {path}"), path, Subject::Edit(path), allowed_by);
     let bounded = matches!(spec.recipe().role, Role::Step { files: Some(_), .. });
     if bounded && !plain.planned {
-        let what = format!("write {path}, which the approved step does not name");
+        let what = format!("{act} {path}, which the approved step does not name");
         Matter {
             what,
             default: Verdict::Ask,
@@ -279,7 +284,7 @@ fn of_write<'a>(spec: &RunSpec, path: &'a str, class: WriteClass) -> Matter<'a> 
             ..plain
         }
     } else if class == WriteClass::Configures && !step_spells_out(spec, path) {
-        let what = format!("write {path}, which configures agents, editors, git or CI");
+        let what = format!("{act} {path}, which configures agents, editors, git or CI");
         Matter {
             what,
             default: Verdict::Ask,
@@ -287,6 +292,20 @@ fn of_write<'a>(spec: &RunSpec, path: &'a str, class: WriteClass) -> Matter<'a> 
         }
     } else {
         plain
+    }
+}
+
+/// Inside proven walls deleting what the checkpoint holds is a write; every other deletion asks.
+fn of_delete<'a>(spec: &RunSpec, path: &'a str, class: WriteClass, held: bool) -> Matter<'a> {
+    let subject = Subject::Edit(path);
+    if held && spec.recipe().walls == WallsStanding::Proven {
+        Matter {
+            subjects: vec![Subject::Effect(Effect::FileDelete), subject],
+            ..of_change(spec, "delete", path, class)
+        }
+    } else {
+        let allowed_by = format!("edit({})", literal(path));
+        caused(spec, Effect::FileDelete, path, subject, allowed_by)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Git: reading, staging, committing, snapshots of a dirty tree and what changed between two.
+//! Git: reading, staging, committing, snapshots of a dirty tree and what changed between two; and
+//! checkpoints of all that a worktree holds.
 //!
 //! *Invariant*: git runs only through `git`, inside the walls, on a git directory of our own making
 //! that borrows objects and references of the real one: no configuration, hook, attribute or
@@ -11,9 +12,11 @@
 )]
 
 mod checkout;
+pub mod checkpoint;
 mod error;
 mod git;
 mod identity;
+mod ignores;
 mod land;
 mod listing;
 mod read;
@@ -27,6 +30,7 @@ pub use checkout::Checkout;
 pub use error::RepoError;
 pub use git::Git;
 pub use identity::{Identity, identity};
+pub use ignores::Ignores;
 pub use land::{StepCommit, commit_step};
 pub use read::{Read, ReadOutput, read};
 pub use revision::{Head, head};

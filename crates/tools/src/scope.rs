@@ -1,7 +1,7 @@
 //! Where a call acts: the run's checkout, its private scratch folder, its walls. Built by the
 //! engine for one run; a tool reaches nothing beyond it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modes::Containment;
@@ -37,4 +37,12 @@ pub struct Scope {
     pub committer: (String, String),
     /// Ends when a person stops the run.
     pub cancel: CancellationToken,
+}
+
+impl Scope {
+    /// Whether a checkpoint made now would hold this path beneath the worktree, so that deleting it
+    /// can be undone. What is judged by it is held before it is deleted, or not deleted.
+    pub fn checkpoint_holds(&self, path: &Path) -> bool {
+        repo::checkpoint::would_hold(&self.worktree, path)
+    }
 }

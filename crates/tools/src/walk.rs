@@ -10,9 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use modes::paths::names_repository;
+use repo::Ignores;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 
 use crate::place::{Identity, joined, not_a_file, read_entry, reopen};
@@ -64,14 +63,6 @@ pub(crate) struct Walk {
     entries: VecDeque<Entry>,
     seen: usize,
     unreadable: usize,
-}
-
-/// The ignore rules of a folder and those above it.
-struct Ignores {
-    /// The folder, as the model sees it; `.` for the worktree.
-    folder: String,
-    rules: Gitignore,
-    above: Option<Arc<Ignores>>,
 }
 
 impl Walk {
@@ -135,7 +126,10 @@ impl Walk {
                 known => kind(known),
             };
             let path = joined(&path, &text);
-            if ignored(ignores.as_deref(), &path, kind == Kind::Folder) {
+            if ignores
+                .as_ref()
+                .is_some_and(|ignores| ignores.ignores(Path::new(&path), kind == Kind::Folder))
+            {
                 continue;
             }
             entries.push(Entry {
@@ -215,23 +209,9 @@ fn above(worktree: &OwnedFd, path: &str) -> Option<Arc<Ignores>> {
 }
 
 fn layered(folder: &OwnedFd, path: &str, above: Option<Arc<Ignores>>) -> Option<Arc<Ignores>> {
-    let mut builder = GitignoreBuilder::new("");
-    let mut any = false;
-    for text in IGNORE_FILES.iter().filter_map(|name| text_of(folder, name)) {
-        any = true;
-        for line in text.lines() {
-            // A line that is no pattern ignores nothing.
-            let _ = builder.add_line(None, line);
-        }
-    }
-    match builder.build() {
-        Ok(rules) if any => Some(Arc::new(Ignores {
-            folder: path.to_owned(),
-            rules,
-            above,
-        })),
-        _ => above,
-    }
+    let texts: Vec<String> = IGNORE_FILES.iter().filter_map(|name| text_of(folder, name)).collect();
+    let folder = if path == "." { "" } else { path };
+    Ignores::layered(Path::new(folder), &texts, above)
 }
 
 fn text_of(folder: &OwnedFd, name: &str) -> Option<String> {
@@ -242,23 +222,6 @@ fn text_of(folder: &OwnedFd, name: &str) -> Option<String> {
         .read_to_end(&mut text)
         .ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// The deepest rule that speaks of a path decides.
-fn ignored(ignores: Option<&Ignores>, path: &str, folder: bool) -> bool {
-    let mut next = ignores;
-    while let Some(layer) = next {
-        let relative = match layer.folder.as_str() {
-            "." => path,
-            base => path.strip_prefix(base).unwrap_or(path).trim_start_matches('/'),
-        };
-        match layer.rules.matched(relative, folder) {
-            Match::Ignore(_) => return true,
-            Match::Whitelist(_) => return false,
-            Match::None => next = layer.above.as_deref(),
-        }
-    }
-    false
 }
 
 /// Reads a held folder's handle anew for a walk. The error is the system's own.

@@ -187,7 +187,9 @@ impl Drawn {
 
     pub(crate) fn paths(&self) -> Vec<&str> {
         let path = |target| match target {
-            &Target::Write { ref path, .. } | &Target::Read { ref path } => Some(path.as_str()),
+            &Target::Write { ref path, .. } | &Target::Delete { ref path, .. } | &Target::Read { ref path } => {
+                Some(path.as_str())
+            }
             _ => None,
         };
         self.targets.iter().filter_map(path).collect()
@@ -202,6 +204,7 @@ fn target() -> impl Strategy<Value = Target> {
             class: write_class(path),
             outside: true,
         }),
+        2 => (select(PATHS), any::<bool>()).prop_map(|(path, held)| delete(path, held)),
         4 => select(PATHS).prop_map(|path| Target::Read { path: path.to_owned() }),
         4 => select(LINES).prop_map(|line| Target::Line { line: line.to_owned() }),
         2 => select(HOSTS).prop_map(|host| Target::Host { host: host.to_owned() }),
@@ -214,6 +217,14 @@ pub(crate) fn write(path: &str) -> Target {
         path: path.to_owned(),
         class: write_class(path),
         outside: false,
+    }
+}
+
+pub(crate) fn delete(path: &str, held: bool) -> Target {
+    Target::Delete {
+        path: path.to_owned(),
+        class: write_class(path),
+        held,
     }
 }
 

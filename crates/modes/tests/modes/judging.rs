@@ -41,7 +41,7 @@ proptest! {
         let refused = !proposed.effects().intersection(spec.capability().refused()).is_empty();
         let never = call.targets.iter().any(|target| match target {
             Target::Never { .. } => true,
-            Target::Write { path, .. } => path.starts_with(".git/"),
+            Target::Write { path, .. } | Target::Delete { path, .. } => path.starts_with(".git/"),
             _ => false,
         });
         if (refused || never) && !spec.pinned(call.tool) {
@@ -256,7 +256,8 @@ proptest! {
         let record = judged.record(call.tool.name, proposed.digest(), proposed.effects());
         prop_assert_eq!(record.layer, layer(&judged));
         prop_assert_eq!(record.decision as u8, strictness(&judged));
-        prop_assert_eq!(record.reason.is_empty(), strictness(&judged) == 0);
+        let proven = proposed.deletes_held().next().is_some();
+        prop_assert_eq!(record.reason.is_empty(), strictness(&judged) == 0 && !proven);
         let kept: stance_modes::DecisionRecord =
             serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         prop_assert_eq!(kept, record);

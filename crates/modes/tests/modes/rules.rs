@@ -8,7 +8,7 @@ use stance_modes::{
     Target, Verdict, WallsStanding, after_approval, descriptor, judge,
 };
 
-use crate::drawn::{SCOPES, spec, write};
+use crate::drawn::{SCOPES, delete, spec, write};
 
 /// A run with a person at the door, and these rules of `scope verdict text`.
 pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
@@ -80,6 +80,10 @@ fn writes_outside(path: &str) -> ProposedCall {
     })
 }
 
+fn deletes(path: &str, held: bool) -> ProposedCall {
+    call("execute_command").with_target(delete(path, held))
+}
+
 fn runs(line: &str) -> ProposedCall {
     call("execute_command").with_target(Target::Line { line: line.to_owned() })
 }
@@ -96,6 +100,47 @@ fn decided(recipe: RunRecipe, call: ProposedCall) -> String {
         format!(": {}", record.reason)
     };
     format!("{} {}{reason}", word.as_str().unwrap(), record.layer.word())
+}
+
+#[test]
+fn deleting_what_a_checkpoint_holds_is_a_write_inside_proven_walls() {
+    let plan = || at(Mode::chosen("plan").unwrap(), &[]);
+    let wall_less = || RunRecipe {
+        walls: WallsStanding::Absent,
+        ..agent(&[])
+    };
+    let rule = (Scope::Person, Verdict::Ask, "effect(file_delete)");
+    let denied = (Scope::Person, Verdict::Deny, "edit(src/**)");
+    let mut lines = Vec::new();
+    for (recipe, path, held) in [
+        (agent(&[]), "src/a.rs", true),
+        (headless(agent(&[])), "src/a.rs", true),
+        (agent(&[]), "src/a.rs", false),
+        (headless(agent(&[])), "src/a.rs", false),
+        (agent(&[]), ".mcp.json", true),
+        (step(&["src/b.rs"], &[]), "src/a.rs", true),
+        (agent(&[rule]), "src/a.rs", true),
+        (agent(&[denied]), "src/a.rs", true),
+        (agent(&[]), ".git/config", true),
+        (plan(), "src/a.rs", true),
+    ] {
+        lines.push(decided(recipe, deletes(path, held)));
+    }
+    let elsewhere = call("write_to_file").with_target(delete("src/a.rs", true));
+    lines.push(decided(wall_less(), elsewhere));
+    assert_snapshot!(lines.join("\n"), @r#"
+    allow built_in: a checkpoint holds what it deletes: src/a.rs
+    allow built_in: a checkpoint holds what it deletes: src/a.rs
+    ask built_in: it would delete files (src/a.rs)
+    deny no_approver: it would delete files (src/a.rs), and nobody can be asked. A person allows it with --allow 'edit(src/a.rs)'.
+    ask built_in: it would delete .mcp.json, which configures agents, editors, git or CI
+    ask step: it would delete src/a.rs, which the approved step does not name
+    ask rule: it would delete src/a.rs, which the rule "effect(file_delete)" (settings.toml:1) wants asked
+    deny deny_rule: the rule "edit(src/**)" (settings.toml:1) denies to delete src/a.rs.
+    deny never: .git/config belongs to the repository's own records: no mode, rule or answer lets a run touch that.
+    deny surface: unknown tool execute_command: not in Plan (read-only): it reaches further than this mode may
+    ask built_in: it would delete files (src/a.rs)
+    "#);
 }
 
 #[test]
