@@ -95,6 +95,12 @@ pub enum RepoError {
         /// The operating system's answer.
         source: std::io::Error,
     },
+    /// A worktree of more files than a checkpoint takes.
+    #[error("the folder holds more than {0} files")]
+    TooManyFiles(u64),
+    /// What a checkpoint keeps is not what it was.
+    #[error("a checkpoint is damaged: {0}")]
+    Damaged(String),
     /// The walls.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),

@@ -6,9 +6,9 @@
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Component, Path};
 
-use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, openat};
+use rustix::fs::{CWD, Dir, Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
 const READ: OFlags = OFlags::RDONLY
@@ -32,6 +32,31 @@ pub(super) fn file(parent: impl AsFd, name: &OsStr) -> Result<(OwnedFd, Stat), E
     let node = openat(parent, name, READ, Mode::empty())?;
     let stat = fstat(&node)?;
     Ok((node, stat))
+}
+
+/// The folder that a path beneath a root names; no part of it is a link.
+pub(super) fn folder_at(root: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let mut held = folder(root, OsStr::new("."))?;
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => held = folder(&held, name)?,
+            _ => return Err(Errno::INVAL),
+        }
+    }
+    Ok(held)
+}
+
+/// The names in a folder, sorted.
+pub(super) fn names(folder: &OwnedFd) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// The bytes of a file, `most` at most; none when there are more.
