@@ -6,6 +6,7 @@ use modes::{ModelView, RunSpec, Tier, model_view, run_spec};
 use tokio_util::sync::CancellationToken;
 use tools::Scope;
 
+use crate::checkpoint::Held;
 use crate::config::ChosenModel;
 use crate::fact::Fact;
 use crate::inner::{self, Inner};
@@ -24,6 +25,8 @@ pub(crate) struct Active {
     pub scope: Scope,
     pub chosen: ChosenModel,
     pub stop: CancellationToken,
+    /// The checkpoint from before its first change.
+    pub held: Held,
 }
 
 impl Active {
@@ -78,6 +81,7 @@ impl Active {
             scope,
             chosen,
             stop,
+            held: Held::Unknown,
         })
     }
 

@@ -1,5 +1,7 @@
 //! What a door can ask of the engine. Every change goes through one of these.
 
+use std::path::PathBuf;
+
 use modes::{Mode, Reach};
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Selection};
@@ -75,6 +77,28 @@ pub enum Command {
         /// The comment.
         text: String,
     },
+    /// Restores a checkpoint: files, the thread's conversation, or both. A checkpoint of the moment
+    /// before is taken first.
+    RestoreCheckpoint {
+        /// The checkpoint, or `last`.
+        checkpoint: String,
+        /// What of it.
+        extent: Extent,
+        /// Of the files only these, and what lies beneath them; all when there are none.
+        paths: Vec<PathBuf>,
+        /// The digest of the differences that the person was shown.
+        shown: Option<String>,
+    },
+    /// Undoes the newest run of a thread.
+    Undo {
+        /// The thread.
+        thread: String,
+    },
+    /// Brings back what was undone last in a thread.
+    Redo {
+        /// The thread.
+        thread: String,
+    },
     /// Stops a run.
     Stop {
         /// The run.
@@ -118,6 +142,17 @@ pub struct PersonDecision {
     pub options: ApprovalOptions,
     /// Which of its steps.
     pub selection: Selection,
+}
+
+/// What of a checkpoint is restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The files of the checkout.
+    Files,
+    /// The conversation of the thread.
+    Thread,
+    /// Both.
+    Both,
 }
 
 /// Where a message goes.

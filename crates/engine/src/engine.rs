@@ -1,6 +1,6 @@
 //! The engine as doors see it: one way in for change, ways to look, and a feed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::checkpoint;
 use crate::command::{Command, Done};
 use crate::config::EngineConfig;
 use crate::explain;
@@ -18,7 +19,9 @@ use crate::intake;
 use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
-use crate::view::{EventView, FeedItem, Pending, PlanView, RunReport, RunView, SpaceView};
+use crate::view::{
+    CheckpointChanges, CheckpointView, EventView, FeedItem, Pending, PlanView, RunReport, RunView, SpaceView,
+};
 use crate::{drive, look, orchestrate, report, trying};
 
 /// The engine of one workspace. Cheap to clone.
@@ -105,6 +108,22 @@ impl Engine {
     /// One plan. When its base moved, a re-based revision is recorded first, and said.
     pub async fn plan(&self, id: &str) -> Result<PlanView, Problem> {
         look::plan(&self.0, id).await
+    }
+
+    /// Every checkpoint, newest first.
+    pub async fn checkpoints(&self) -> Result<Vec<CheckpointView>, Problem> {
+        checkpoint::look::list(&self.0).await
+    }
+
+    /// What the run of a checkpoint changed; with `now`, what restoring the checkpoint would change.
+    /// Only of these paths, when there are any.
+    pub async fn checkpoint_changes(
+        &self,
+        id: &str,
+        now: bool,
+        paths: &[PathBuf],
+    ) -> Result<CheckpointChanges, Problem> {
+        checkpoint::look::changes(&self.0, id, now, paths).await
     }
 
     /// Everything that waits for a person, oldest first.

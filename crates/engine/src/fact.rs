@@ -14,6 +14,7 @@ use work::plan::{ApprovalOptions, Comment, PlanMove, RevisionContent, Selection}
 
 use crate::problem::{Problem, ProblemKind};
 use crate::trust;
+use crate::{checkpoint, conversation};
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -125,6 +126,28 @@ pub(crate) enum Fact {
         exit: Option<i32>,
         output: String,
     },
+    CheckpointTaken(Box<CheckpointTaken>),
+    CheckpointsForgotten {
+        checkpoints: Vec<String>,
+    },
+    FilesRestored {
+        checkpoint: String,
+        /// The checkpoint of the moment before.
+        before: String,
+        restored: usize,
+        left: Vec<String>,
+        who: String,
+    },
+    ThreadRewound {
+        thread: String,
+        /// What began from this event on is left out.
+        point: u64,
+        checkpoint: Option<String>,
+        /// The checkpoint of the moment before.
+        before: String,
+        by: RewindBy,
+        who: String,
+    },
     RunPaused {
         conclusion: Conclusion,
         summary: String,
@@ -213,6 +236,55 @@ pub(crate) enum Fact {
         what: String,
         who: String,
     },
+}
+
+/// A checkpoint as it was taken.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CheckpointTaken {
+    pub checkpoint: String,
+    /// The digest of everything it holds.
+    pub tree: String,
+    pub worktree: String,
+    pub moment: Moment,
+    pub run: Option<String>,
+    pub thread: Option<String>,
+    /// Files it holds.
+    pub files: u64,
+    /// What it does not hold, and how much more there is of that.
+    pub left: Vec<LeftOut>,
+    pub left_more: usize,
+}
+
+/// A path that a checkpoint does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Beneath the checkout.
+    pub path: String,
+    /// Why.
+    pub why: repo::checkpoint::Why,
+}
+
+/// When a checkpoint is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// Before the first change of a run.
+    BeforeRun,
+    /// At the end of a run.
+    AfterRun,
+    /// Before files are deleted because a checkpoint holds them.
+    BeforeDeletion,
+    /// Before a checkpoint is restored.
+    BeforeRestore,
+}
+
+/// How a thread came to be rewound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RewindBy {
+    Restore,
+    Undo,
+    Redo,
 }
 
 /// How a call came to its result.
@@ -383,6 +455,10 @@ impl Fact {
             | Fact::OrchestrationEnded { orchestration, .. } => format!("orchestration/{orchestration}"),
             Fact::TrustGiven { .. } | Fact::TrustForgotten { .. } => trust::STREAM.to_owned(),
             Fact::RuleKept(_) | Fact::RuleForgotten { .. } => "rules".to_owned(),
+            Fact::CheckpointTaken(_) | Fact::CheckpointsForgotten { .. } | Fact::FilesRestored { .. } => {
+                checkpoint::STREAM.to_owned()
+            }
+            Fact::ThreadRewound { thread, .. } => conversation::stream(thread),
             Fact::RunStarted(start) => format!("run/{}", start.run),
             _ => format!("run/{run}"),
         }

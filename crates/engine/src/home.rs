@@ -53,6 +53,11 @@ impl WorkspaceHome {
         self.root.join("objects")
     }
 
+    /// What checkpoints hold.
+    pub(crate) fn checkpoints(&self) -> PathBuf {
+        self.root.join("checkpoints")
+    }
+
     /// The journal's key, made on first use.
     pub(crate) fn journal_key(&self) -> Result<store::JournalKey, Problem> {
         let text = claim(&self.key, &hex::encode(clock::secret()))

@@ -7,6 +7,7 @@ pub(crate) mod decide;
 mod exits;
 mod message;
 mod permission;
+mod restore;
 mod space;
 
 use modes::Mode;
@@ -23,6 +24,7 @@ pub(crate) use changes::comments;
 pub(crate) use exits::{exit_of_this_stay, open_exit, voided_exits};
 pub(crate) use message::after_exit;
 pub(crate) use message::{NewRun, begin, opened};
+pub(crate) use restore::named_of;
 pub(crate) use space::current;
 
 /// Carries out one act of an operator.
@@ -49,6 +51,14 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
             quote,
             text,
         } => changes::comment(inner, &plan, node, quote, text).await,
+        Command::RestoreCheckpoint {
+            checkpoint,
+            extent,
+            paths,
+            shown,
+        } => restore::restore(inner, &checkpoint, extent, paths, shown).await,
+        Command::Undo { thread } => restore::undo(inner, &thread).await,
+        Command::Redo { thread } => restore::redo(inner, &thread).await,
         Command::Stop { run } => answer::stop(inner, &run).await,
         Command::Trust { what, content, digest } => {
             trust::trust(&inner.journal, &inner.config.operator, &what, &content, &digest)

@@ -70,6 +70,24 @@ pub(crate) async fn turn_of_checkout(inner: &Inner, writer: &str, stop: &Cancell
     }
 }
 
+/// Takes a checkout's turn for `writer` now, or says who has it.
+pub(crate) async fn turn_of_checkout_now(inner: &Inner, writer: &str) -> Result<(), Problem> {
+    let holder = labelled(inner, writer);
+    match inner
+        .journal
+        .store()
+        .try_lease(&checkout(inner), &holder, clock::is_alive)
+        .await?
+    {
+        LeaseOutcome::Taken { .. } => Ok(()),
+        LeaseOutcome::Held(other) => Err(Problem::refused(format!(
+            "{} (process {}) is writing in this checkout",
+            other.label, other.pid
+        ))
+        .hint("wait for its end, or stop it with Ctrl-C there.")),
+    }
+}
+
 /// Gives a checkout's turn back.
 pub(crate) async fn checkout_done(inner: &Inner, writer: &str) -> Result<(), Problem> {
     inner

@@ -13,10 +13,12 @@
 )]
 
 mod active;
+mod checkpoint;
 mod checks;
 mod clock;
 mod command;
 mod config;
+mod conversation;
 mod desk;
 mod drive;
 mod engine;
@@ -43,16 +45,18 @@ mod turn;
 mod view;
 mod worktree;
 
-pub use command::{About, Address, Command, Done, PersonAnswer, PersonDecision};
+pub use command::{About, Address, Command, Done, Extent, PersonAnswer, PersonDecision};
 pub use config::{
     Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS,
 };
 pub use engine::{DryRun, Engine, Explanation, Measure};
+pub use fact::{LeftOut, Moment};
 pub use problem::{Problem, ProblemKind};
+pub use repo::checkpoint::{Change, Why};
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
-    CheckRun, Cost, Denial, Details, EventView, FeedItem, LandingReport, ModelUsed, OrchestrationReport, Pending,
-    PlanBrief, PlanView, RunReport, RunView, SpaceView, StepReport,
+    CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange, LandingReport,
+    ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RunReport, RunView, SpaceView, StepReport,
 };

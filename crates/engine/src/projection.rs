@@ -50,6 +50,10 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::OutputSubmitted { .. }
         | Fact::ChangesObserved { .. }
         | Fact::CheckRan { .. }
+        | Fact::CheckpointTaken(_)
+        | Fact::CheckpointsForgotten { .. }
+        | Fact::FilesRestored { .. }
+        | Fact::ThreadRewound { .. }
         | Fact::StepEnded { .. }
         | Fact::PlanCheckRan { .. }
         | Fact::TrustGiven { .. }

@@ -6,6 +6,8 @@ use modes::{EffectSet, ErrorFamily, Layer, Liveness, Outcome, Status, WallsStand
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::fact::{LeftOut, Moment};
+
 /// What a run or an orchestration came to: the object that `--json` prints.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunReport {
@@ -265,6 +267,58 @@ pub struct PlanView {
     pub rebased: bool,
     /// The orchestration that carries it out.
     pub orchestration_id: Option<String>,
+}
+
+/// A checkpoint in a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckpointView {
+    /// The checkpoint.
+    pub id: String,
+    /// When it was taken, in milliseconds since 1970.
+    pub taken_ms: i64,
+    /// Around what.
+    pub moment: Moment,
+    /// The run it was taken for.
+    pub run_id: Option<String>,
+    /// That run's first message.
+    pub title: Option<String>,
+    /// The thread whose conversation it stands for.
+    pub thread_id: Option<String>,
+    /// The checkout.
+    pub checkout: String,
+    /// Files it holds.
+    pub files: u64,
+    /// What it does not hold.
+    pub left_out: Vec<LeftOut>,
+    /// How much more it does not hold.
+    pub left_out_more: usize,
+}
+
+/// What differs between a checkpoint and something later.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckpointChanges {
+    /// The checkpoint.
+    pub id: String,
+    /// The checkpoint at the end of its run: then the changes are that run's. None: they are what
+    /// restoring it would change in the checkout as it is.
+    pub until: Option<String>,
+    /// The paths, sorted.
+    pub changes: Vec<FileChange>,
+    /// What the checkpoint does not hold.
+    pub left_out: Vec<LeftOut>,
+    /// How much more it does not hold.
+    pub left_out_more: usize,
+    /// What a restoring that was agreed to names.
+    pub digest: String,
+}
+
+/// One path that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChange {
+    /// Beneath the checkout.
+    pub path: String,
+    /// `added`, `content`, `mode` or `deleted`.
+    pub change: repo::checkpoint::Change,
 }
 
 /// One event as doors see it.

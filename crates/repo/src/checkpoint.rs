@@ -160,10 +160,7 @@ impl Checkpoints {
         };
         let tree = walk.root(held)?;
         let Walk {
-            known,
-            files,
-            mut left,
-            ..
+            known, files, mut left, ..
         } = walk;
         known.save(&self.vault, &name)?;
         left.sort();

@@ -1,6 +1,7 @@
 //! The command line as people type it: words, flags and examples, and which flags contradict each
 //! other. It must not know what the commands do.
 
+mod checkpoint;
 mod plan;
 mod run;
 mod words;
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use modes::Mode;
 
+pub(crate) use checkpoint::{CheckpointAct, RestoreArguments};
 pub(crate) use plan::{ApproveArguments, CommentArguments, PlanAct, RejectArguments};
 pub(crate) use run::{Approvals, Budget, RunArguments};
 pub(crate) use words::Named;
@@ -68,6 +70,9 @@ pub(crate) enum Act {
     Space(SpaceAct),
     /// Shows or switches the mode of this checkout's current space.
     Mode(ModeArguments),
+    /// What a run changed in files, and putting it back.
+    #[command(subcommand)]
+    Checkpoint(CheckpointAct),
     /// Shows what a mode permits, and how each layer enforces it.
     Profile(ProfileArguments),
     /// Says why a tool would run, ask or be refused in a mode.

@@ -1,6 +1,7 @@
 //! Which command does what, and which of them only an operator may give. It must not know how any
 //! of them is spelled.
 
+mod checkpoint;
 mod conformance;
 mod demo;
 mod doctor;
@@ -18,7 +19,7 @@ use std::io::IsTerminal as _;
 use engine::{Attendance, Engine, Problem};
 use modes::Mode;
 
-use crate::arguments::{Act, Approvals, Arguments, ModelArguments, PlanAct, SpaceAct};
+use crate::arguments::{Act, Approvals, Arguments, CheckpointAct, ModelArguments, PlanAct, SpaceAct};
 use crate::descent::ProcessTable;
 use crate::door::{Door, Output};
 use crate::environment::Environment;
@@ -45,6 +46,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Inbox(inbox)) => inbox::inbox(&house, inbox).await,
         Some(Act::Space(act)) => space::space(&house, act).await,
         Some(Act::Mode(mode)) => space::mode(&house, mode).await,
+        Some(Act::Checkpoint(act)) => checkpoint::checkpoint(&house, act).await,
         Some(Act::Profile(profile)) => look::profile(&house, profile).await,
         Some(Act::Explain(explain)) => look::explain(&house, explain).await,
         Some(Act::Audit(act)) => look::audit(&house, act).await,
@@ -70,6 +72,7 @@ fn decides(act: Option<&Act>) -> bool {
         Some(
             Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Try(_) | Act::Completions { .. },
         ) => false,
+        Some(Act::Checkpoint(act)) => matches!(act, CheckpointAct::Restore(_)),
     }
 }
 
@@ -205,6 +208,7 @@ mod tests {
             &["trust"],
             &["trust", "--yes", "d"],
             &["trust", "--forget"],
+            &["checkpoint", "restore", "last", "--yes"],
         ] {
             assert!(decides(act(line).as_ref()), "{line:?}");
         }
@@ -215,6 +219,8 @@ mod tests {
             &["mode"],
             &["space", "list"],
             &["trust", "--list"],
+            &["checkpoint", "list"],
+            &["checkpoint", "diff", "last"],
             &["profile"],
             &["explain", "read_file"],
             &["audit", "head"],

@@ -7,12 +7,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Words that begin a command of a thread. Known only in what a person types.
-pub(crate) const COMMANDS: [&str; 7] = [
+pub(crate) const COMMANDS: [&str; 9] = [
     "/plan",
     "/agent",
     "/orchestrate",
     "/approve",
     "/inbox",
+    "/undo",
+    "/redo",
     "/help",
     "/quit",
 ];

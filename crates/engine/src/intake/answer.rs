@@ -68,7 +68,7 @@ fn going_on(started: Option<&Row>, run: String) -> Done {
 }
 
 /// The orchestration a run carries out steps of.
-fn plan_of(run: &Row) -> Option<String> {
+pub(super) fn plan_of(run: &Row) -> Option<String> {
     run.body
         .get("orchestration")
         .and_then(serde_json::Value::as_str)
@@ -223,15 +223,7 @@ pub(super) async fn stop(inner: &Inner, run: &str) -> Result<Done, Problem> {
     if !matches!(row.text("status"), Some("running" | "waiting")) {
         return Err(Problem::refused(format!("run {run} has ended already")));
     }
-    let lease = inner.journal.store().lease(&format!("run/{run}")).await?;
-    if let Some(holder) = lease.and_then(|lease| lease.holder)
-        && holder != inner.holder
-        && clock::is_alive(&holder)
-    {
-        return Err(
-            Problem::refused(format!("run {run} is driven by process {}", holder.pid)).hint("press Ctrl-C there."),
-        );
-    }
+    refuse_driven(inner, run).await?;
     let mut change = inner.journal.change(run).await?;
     let ended = Fact::RunEnded {
         conclusion: conclude(Ending::Cancelled),
@@ -241,4 +233,15 @@ pub(super) async fn stop(inner: &Inner, run: &str) -> Result<Done, Problem> {
     change.record(&ended).await?;
     change.commit().await?;
     Ok(Done::Said(vec![format!("Run {run} is stopped.")]))
+}
+
+/// Refuses what is not done to a run that another process drives.
+pub(super) async fn refuse_driven(inner: &Inner, run: &str) -> Result<(), Problem> {
+    let lease = inner.journal.store().lease(&format!("run/{run}")).await?;
+    match lease.and_then(|lease| lease.holder) {
+        Some(holder) if holder != inner.holder && clock::is_alive(&holder) => {
+            Err(Problem::refused(format!("run {run} is driven by process {}", holder.pid)).hint("press Ctrl-C there."))
+        }
+        _ => Ok(()),
+    }
 }

@@ -8,6 +8,7 @@ use store::{Query, Row, Table};
 use tools::Content;
 
 use crate::active::Active;
+use crate::conversation;
 use crate::fact::RunStart;
 use crate::inner::Inner;
 use crate::problem::Problem;
@@ -62,16 +63,9 @@ pub(crate) fn first(
 /// The conversation of the thread before a run.
 pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Message>, Problem> {
     let mut messages = Vec::new();
-    let runs = inner
-        .journal
-        .store()
-        .find(&Query::all(Table::Run).having("thread", start.thread.as_str()))
-        .await?;
-    for row in runs.iter().take_while(|row| row.id != start.run) {
-        if row.text("parent").is_some() {
-            continue;
-        }
-        let earlier = inner.run(&row.id).await?;
+    let began = conversation::began(inner, &start.run).await?;
+    for (_, run) in conversation::before(inner, &start.thread, began).await? {
+        let earlier = inner.run(&run).await?;
         if earlier.start.fresh_context {
             messages.clear();
         }

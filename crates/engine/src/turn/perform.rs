@@ -7,6 +7,7 @@ use tools::{Then, ToolResult};
 
 use super::judge::Allowed;
 use crate::active::Active;
+use crate::checkpoint;
 use crate::desk::RunDesk;
 use crate::fact::{Fact, How};
 use crate::problem::Problem;
@@ -28,10 +29,12 @@ const INTERRUPTED: &str = "Interrupted: Stance stopped while this ran, and what 
 /// Performs calls that may run; several only when they may run together.
 pub(super) async fn perform(run: &mut Active, calls: Vec<Allowed>) -> Result<Vec<Finished>, Problem> {
     if calls.iter().any(|call| call.permit.tool().tier > Tier::Read) {
+        checkpoint::before_run(run).await?;
         worktree::remember_start(run).await?;
     }
     let shared: &Active = run;
-    let performing = calls.into_iter().map(|call| one(shared, call));
+    let lost = lost(shared, &calls).await?;
+    let performing = calls.into_iter().map(|call| one(shared, call, &lost));
     stream::iter(performing)
         .buffered(4)
         .collect::<Vec<_>>()
@@ -40,7 +43,17 @@ pub(super) async fn perform(run: &mut Active, calls: Vec<Allowed>) -> Result<Vec
         .collect()
 }
 
-async fn one(run: &Active, call: Allowed) -> Result<Finished, Problem> {
+/// Paths that were judged as held by a checkpoint, about to be deleted, and are not.
+async fn lost(run: &Active, calls: &[Allowed]) -> Result<Vec<String>, Problem> {
+    let deleted: Vec<&str> = calls.iter().flat_map(|call| call.permit.deletes_held()).collect();
+    if deleted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lost = checkpoint::not_held(run, &deleted).await?;
+    Ok(lost.into_iter().map(str::to_owned).collect())
+}
+
+async fn one(run: &Active, call: Allowed, lost: &[String]) -> Result<Finished, Problem> {
     let Allowed { state, permit } = call;
     let row = permit.tool();
     let id = state.call.id.clone();
@@ -53,6 +66,18 @@ async fn one(run: &Active, call: Allowed) -> Result<Finished, Problem> {
             tool: row.name,
             result,
             how: How::Interrupted,
+            staged: Vec::new(),
+        });
+    }
+    if let Some(path) = permit.deletes_held().find(|path| lost.iter().any(|lost| lost == path)) {
+        let result = ToolResult::error(format!(
+            "Nothing was done: {path} was to be deleted because a checkpoint holds it, and none could be taken that does."
+        ));
+        return Ok(Finished {
+            call: id,
+            tool: row.name,
+            result,
+            how: How::Refused,
             staged: Vec::new(),
         });
     }

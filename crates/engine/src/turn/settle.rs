@@ -8,6 +8,7 @@ use tools::{Then, ToolResult};
 use super::Flow;
 use super::perform::Finished;
 use crate::active::Active;
+use crate::checkpoint;
 use crate::checks;
 use crate::clock;
 use crate::fact::Fact;
@@ -159,6 +160,7 @@ pub(crate) async fn end(run: &mut Active, ending: Ending) -> Result<Flow, Proble
 }
 
 async fn finish(run: &mut Active, ending: Ending, summary: String) -> Result<Flow, Problem> {
+    checkpoint::after_run(run).await?;
     let follow_up = match ending {
         Ending::Exited => Some(clock::new_id('r')),
         _ => None,

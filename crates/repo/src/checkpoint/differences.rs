@@ -53,7 +53,13 @@ fn between(
         let path = path.join(OsStr::from_bytes(name));
         let inside = (contents(vault, before)?, contents(vault, after)?);
         if inside != (None, None) {
-            between(vault, &path, &inside.0.unwrap_or_default(), &inside.1.unwrap_or_default(), pairs)?;
+            between(
+                vault,
+                &path,
+                &inside.0.unwrap_or_default(),
+                &inside.1.unwrap_or_default(),
+                pairs,
+            )?;
         }
         if !only_inside(before, after) {
             pairs.push(Pair {
@@ -89,7 +95,9 @@ pub(super) fn shown(pairs: &[Pair]) -> Vec<Difference> {
     for (index, pair) in pairs.iter().enumerate() {
         let is_folder = folder(&pair.earlier) || folder(&pair.later);
         let spoken_for = is_folder
-            && pairs.get(index + 1).is_some_and(|next| next.path.starts_with(&pair.path))
+            && pairs
+                .get(index + 1)
+                .is_some_and(|next| next.path.starts_with(&pair.path))
             && (pair.earlier.is_none() || pair.later.is_none());
         if !spoken_for {
             shown.push(Difference {

@@ -163,7 +163,12 @@ impl<'a> Restoring<'a> {
                 self.opened.push((path.to_owned(), *mode));
                 Ok(())
             }
-            (Some(Node::File { content, .. }), Node::File { content: same, mode, .. }) if content == same => {
+            (
+                Some(Node::File { content, .. }),
+                Node::File {
+                    content: same, mode, ..
+                },
+            ) if content == same => {
                 self.unchanged(&folder, &name, path, present)?;
                 let (node, _) = beneath::file(&folder, &name)?;
                 Ok(fchmod(&node, Mode::from_raw_mode(*mode))?)
@@ -223,7 +228,8 @@ impl<'a> Restoring<'a> {
             (None, None) | (Some(Node::Folder { .. }), Some(FileType::Directory)) => true,
             (Some(Node::File { .. }), Some(FileType::RegularFile)) => {
                 let then = self.known.stamp(path.as_os_str().as_bytes());
-                now.zip(then).is_some_and(|(now, then)| Stamp::of(&now).same_content(&then))
+                now.zip(then)
+                    .is_some_and(|(now, then)| Stamp::of(&now).same_content(&then))
             }
             (Some(Node::Link { target }), Some(FileType::Symlink)) => {
                 readlinkat(folder, name, Vec::new())?.to_bytes() == target.as_slice()

@@ -157,7 +157,10 @@ impl Walk<'_> {
                 return Ok(Node::Left(Why::TooLarge));
             }
             let stamp = Stamp::of(&stat);
-            let known = self.earlier.content(path, &stamp).filter(|content| self.vault.has(content, size));
+            let known = self
+                .earlier
+                .content(path, &stamp)
+                .filter(|content| self.vault.has(content, size));
             if let Some(content) = known {
                 self.known.note(path, stamp, content);
                 return Ok(Node::File {
@@ -219,7 +222,10 @@ fn fits(held: &OwnedFd, depth: usize, left: &mut (u64, u64)) -> Result<bool, Err
             _ => return Ok(false),
         }
         let inside = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        if inside && let Ok(folder) = beneath::folder(held, name) && !fits(&folder, depth + 1, left)? {
+        if inside
+            && let Ok(folder) = beneath::folder(held, name)
+            && !fits(&folder, depth + 1, left)?
+        {
             return Ok(false);
         }
     }

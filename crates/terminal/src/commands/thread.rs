@@ -16,12 +16,14 @@ use crate::lines::{COMMANDS, Typed};
 use crate::near::suggestion;
 use crate::print::Mark;
 
-const HELP: [&str; 7] = [
+const HELP: [&str; 9] = [
     "/plan [text]         switch to Plan, and send the text there",
     "/agent [text]        switch to Agent, and send the text there",
     "/orchestrate [text]  switch to Orchestrate, and send the text there",
     "/approve             look at the plan that waits, and decide",
     "/inbox               everything that waits for you",
+    "/undo                take back the newest run: its changes in files, and its part here",
+    "/redo                bring back what /undo took",
     "/quit                leave; what waits goes on waiting",
     "anything else is a message; Ctrl-C stops a run",
 ];
@@ -33,6 +35,8 @@ enum Input {
     Switch(Mode, Option<String>),
     Approve,
     Inbox,
+    Undo,
+    Redo,
     Help,
     Quit,
     Unknown(String),
@@ -51,6 +55,8 @@ fn read(line: &str) -> Input {
         "" => Input::Nothing,
         "/approve" => Input::Approve,
         "/inbox" => Input::Inbox,
+        "/undo" => Input::Undo,
+        "/redo" => Input::Redo,
         "/help" => Input::Help,
         "/quit" => Input::Quit,
         "/plan" | "/agent" | "/orchestrate" => match Mode::chosen(word.trim_start_matches('/')) {
@@ -186,6 +192,14 @@ impl Talk {
             }
             Input::Inbox => self.inbox().await,
             Input::Approve => self.approve(space).await,
+            Input::Undo => match &space.thread {
+                Some(thread) => self.act(Command::Undo { thread: thread.clone() }).await,
+                None => Err(Problem::usage("there is nothing to undo")),
+            },
+            Input::Redo => match &space.thread {
+                Some(thread) => self.act(Command::Redo { thread: thread.clone() }).await,
+                None => Err(Problem::usage("there is nothing to redo")),
+            },
             Input::Switch(to, draft) => {
                 self.act(Command::SwitchMode {
                     space: None,
