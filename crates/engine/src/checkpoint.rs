@@ -123,15 +123,14 @@ pub(crate) async fn before_run(run: &mut Active) -> Result<(), Problem> {
 }
 
 /// Takes a checkpoint at the end of a run that has one from its beginning.
-pub(crate) async fn after_run(run: &mut Active) -> Result<(), Problem> {
-    let start = &run.state.start;
-    if !matches!(run.held, Held::Before(_)) && of_run(&all(&run.inner).await?, &start.run, Moment::BeforeRun).is_none()
-    {
+pub(crate) async fn after_run(inner: &Inner, run: &str, thread: &str) -> Result<(), Problem> {
+    let kept = all(inner).await?;
+    let begun = of_run(&kept, run, Moment::BeforeRun).is_some();
+    if !begun || of_run(&kept, run, Moment::AfterRun).is_some() {
         return Ok(());
     }
-    if let Err(problem) = take(&run.inner, Moment::AfterRun, Some(&start.run), Some(&start.thread)).await {
-        run.inner
-            .notice(format!("What this run changed cannot be told exactly: {problem}"));
+    if let Err(problem) = take(inner, Moment::AfterRun, Some(run), Some(thread)).await {
+        inner.notice(format!("What this run changed cannot be told exactly: {problem}"));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use work::plan::{AfterPlan, CheckOutcome, PlanMove, Report, StepKey, StepRecord,
 
 use super::landing;
 use super::step::{self, StepRow};
+use crate::checkpoint;
 use crate::checks;
 use crate::fact::{Fact, OrchestrationStart};
 use crate::inner::Inner;
@@ -43,6 +44,9 @@ pub(super) async fn finish(
         None => None,
     };
     let run = step::work_run(inner, start).await?;
+    if let Some(run) = &run {
+        checkpoint::after_run(inner, run, &start.thread).await?;
+    }
     let mut change = inner.journal.lasting_change("").await?;
     if let Some(run) = run {
         change.about(&run);

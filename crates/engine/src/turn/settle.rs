@@ -160,7 +160,7 @@ pub(crate) async fn end(run: &mut Active, ending: Ending) -> Result<Flow, Proble
 }
 
 async fn finish(run: &mut Active, ending: Ending, summary: String) -> Result<Flow, Problem> {
-    checkpoint::after_run(run).await?;
+    checkpoint::after_run(&run.inner, &run.state.start.run, &run.state.start.thread).await?;
     let follow_up = match ending {
         Ending::Exited => Some(clock::new_id('r')),
         _ => None,

@@ -144,7 +144,10 @@ impl<'a> Restoring<'a> {
         };
         match unlinkat(&folder, &name, flags) {
             Err(Errno::EXIST) => Err(Stays::NotEmpty),
-            other => Ok(other?),
+            other => {
+                self.opened.retain(|(opened, _)| opened != path);
+                Ok(other?)
+            }
         }
     }
 

@@ -9,6 +9,7 @@
     clippy::disallowed_types
 )]
 
+mod checkpoints;
 mod discovering;
 mod ground;
 mod hints;

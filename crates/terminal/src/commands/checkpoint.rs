@@ -7,10 +7,10 @@ use engine::{
 };
 
 use super::{Opening, at_a_terminal, door};
-use crate::arguments::{CheckpointAct, ModelArguments, RestoreArguments};
-use crate::door::{Door, Output};
+use crate::arguments::{CheckpointAct, RestoreArguments};
+use crate::door::Door;
 use crate::exit::Exit;
-use crate::house::{House, Proved};
+use crate::house::House;
 use crate::lines::Typed;
 use crate::print::{Mark, Printer};
 
@@ -117,20 +117,13 @@ async fn restore(house: &House, arguments: RestoreArguments) -> Result<Exit, Pro
                 .hint(format!("stance checkpoint restore {} --yes", arguments.id)),
         );
     }
-    static NO_MODEL: ModelArguments = ModelArguments {
-        model: None,
-        provider: None,
-        base_url: None,
-    };
     let opening = Opening {
-        model: &NO_MODEL,
-        output: Output::Words,
         attendance: if attended {
             Attendance::Person
         } else {
             Attendance::Nobody
         },
-        proved: Proved::NotNeeded,
+        ..Opening::to_look(false)
     };
     let mut door = door(house, opening).await?;
     let extent = match (arguments.thread, arguments.both) {

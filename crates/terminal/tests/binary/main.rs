@@ -12,6 +12,7 @@
 
 mod attacks;
 mod attempts;
+mod checkpoints;
 mod conformance;
 mod journal;
 mod kills;
