@@ -80,6 +80,7 @@ pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<
         } => Some(of_write(spec, path, *class)),
         Target::Read { path } if !reveals(call, path) => Some(of_read(spec, path)),
         Target::Mcp { tool } => Some(of_mcp(tool)),
+        Target::Line { line } if call.tool().needs_inspection => Some(of_tried(line, call.evidence())),
         _ => None,
     });
     effects.chain(targets).collect()
@@ -237,6 +238,15 @@ fn of_line<'a>(effect: Effect, line: &str, evidence: &'a BTreeMap<String, String
         words,
         is_line: true,
         ..matter
+    }
+}
+
+/// A line that is tried: starting programs is no effect in a throw-away view, and rules about commands
+/// speak of it all the same.
+fn of_tried<'a>(line: &str, evidence: &'a BTreeMap<String, String>) -> Matter<'a> {
+    Matter {
+        subjects: Vec::new(),
+        ..of_line(Effect::ProcessSpawn, line, evidence)
     }
 }
 

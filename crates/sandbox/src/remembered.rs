@@ -6,29 +6,62 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::scratch::private_folder;
-use crate::{Walls, WallsState};
+use crate::{Proof, Walls, WallsState};
+
+/// What is remembered of a throw-away view.
+const THROW_AWAY: &str = "throw-away";
 
 impl Walls {
     /// Whether the walls stand: as they were proven last on this very machine since it was started, or
     /// tried now in `folder`, a private one of ours.
     pub async fn stand(&self, folder: &Path) -> WallsState {
         let stood = self.state_when_proven();
-        match self.depends_on() {
-            Some(now) if fs::read_to_string(self.memory(folder)).is_ok_and(|then| then == now) => stood,
-            _ => self.prove_and_remember(folder).await.state(),
+        if self.remembers(&self.memory(folder)) {
+            stood
+        } else {
+            self.prove_and_remember(folder).await.state()
+        }
+    }
+
+    /// Whether a throw-away view stands, in the same way.
+    pub async fn throw_away_stands(&self, folder: &Path) -> WallsState {
+        if self.remembers(&folder.join(THROW_AWAY)) {
+            WallsState::Proven
+        } else {
+            self.prove_throw_away_and_remember(folder).await.state()
         }
     }
 
     /// Tries the walls in `folder` and keeps what came of it for `stand`.
-    pub async fn prove_and_remember(&self, folder: &Path) -> crate::Proof {
+    pub async fn prove_and_remember(&self, folder: &Path) -> Proof {
         let scratch = folder.join(std::process::id().to_string());
         let proof = self.prove(&scratch).await;
+        let stood = proof.state() == self.state_when_proven();
+        self.remember(&scratch, &self.memory(folder), stood);
+        proof
+    }
+
+    /// Tries a throw-away view in `folder` and keeps what came of it for `throw_away_stands`.
+    pub async fn prove_throw_away_and_remember(&self, folder: &Path) -> Proof {
+        let scratch = folder.join(format!("{THROW_AWAY}-{}", std::process::id()));
+        let proof = self.prove_throw_away(&scratch).await;
+        let stood = proof.state() == WallsState::Proven;
+        self.remember(&scratch, &folder.join(THROW_AWAY), stood);
+        proof
+    }
+
+    fn remembers(&self, memory: &Path) -> bool {
+        self.depends_on()
+            .is_some_and(|now| fs::read_to_string(memory).is_ok_and(|then| then == now))
+    }
+
+    fn remember(&self, scratch: &Path, memory: &Path, stood: bool) {
         // What is left is an empty folder, and harmless.
-        drop(fs::remove_dir(&scratch));
-        let memory = self.memory(folder);
+        drop(fs::remove_dir(scratch));
         let kept = match self.depends_on() {
-            Some(now) if proof.state() == self.state_when_proven() => {
-                private_folder(folder).is_ok() && fs::write(&memory, now).is_ok()
+            Some(now) if stood => {
+                let folder = memory.parent().unwrap_or(Path::new("/"));
+                private_folder(folder).is_ok() && fs::write(memory, now).is_ok()
             }
             _ => false,
         };
@@ -36,7 +69,6 @@ impl Walls {
             // It is tried again next time.
             drop(fs::remove_file(memory));
         }
-        proof
     }
 
     fn memory(&self, folder: &Path) -> PathBuf {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::{Attendance, Engine, EngineConfig, ModelSource, Problem, ProblemKind};
 use modes::{Inspection, WallsStanding};
-use sandbox::{Backend, Proof, Toolchains, Walls, WallsState};
+use sandbox::{Backend, Toolchains, Walls, WallsState};
 
 use crate::environment::Environment;
 use crate::held::{self, Held};
@@ -111,23 +111,14 @@ impl House {
         self.stance_home.join("proof")
     }
 
-    /// Tries a throw-away view.
-    pub(crate) async fn proof_of_view(&self, walls: &Walls) -> Proof {
-        let scratch = self.proofs().join(format!("view-{}", std::process::id()));
-        let proof = walls.prove_throw_away(&scratch).await;
-        // What is left is an empty folder, and harmless.
-        drop(std::fs::remove_dir(&scratch));
-        proof
-    }
-
-    /// Whether runs may try commands: where an operator said so and the view is proved now.
+    /// Whether runs may try commands: where an operator said so and the view was proved.
     async fn inspection(&self, settings: &Settings, held: &Held) -> Inspection {
         match (settings.plan_try, &held.walls) {
             (None, _) => Inspection::Unasked,
             (Some(false), _) => Inspection::Off,
             (Some(true), Some(walls))
                 if held.standing == WallsStanding::Proven
-                    && self.proof_of_view(walls).await.state() == WallsState::Proven =>
+                    && walls.throw_away_stands(&self.proofs()).await == WallsState::Proven =>
             {
                 Inspection::On
             }

@@ -448,3 +448,30 @@ fn refusals_name_what_narrowed_the_run() {
     let commit = || call("git_read").with_effect(Effect::GitCommit);
     assert_snapshot!(decided(once, commit()), @"deny ceiling: not in Agent, read-only this once: it would change the repository. Describe it in words instead.");
 }
+
+#[test]
+fn a_line_that_is_tried_needs_no_yes_and_a_rule_about_commands_still_speaks_of_it() {
+    let tried = |rules: &[(Scope, Verdict, &str)]| {
+        let planning = at(Mode::chosen("plan").unwrap(), rules);
+        let line = Target::Line {
+            line: "npm run test".to_owned(),
+        };
+        judge(
+            &spec(headless(planning)),
+            call("inspect_command").with_target(line),
+            None,
+        )
+    };
+    assert!(matches!(tried(&[]), Judged::Permit(_)));
+    assert!(matches!(
+        tried(&[(Scope::Person, Verdict::Deny, "npm run *")]),
+        Judged::Refusal(_)
+    ));
+    assert!(matches!(
+        tried(&[(Scope::Person, Verdict::Ask, "npm run *")]),
+        Judged::Refusal(_)
+    ));
+    // Starting a program is no effect where nothing of it stays.
+    let permitted = tried(&[(Scope::Person, Verdict::Ask, "effect(process_spawn)")]);
+    assert!(matches!(permitted, Judged::Permit(_)));
+}

@@ -122,4 +122,5 @@ fn the_help_says_what_there_is_and_how() {
     assert_snapshot!("help_plan_approve", help(&["plan", "approve"]));
     assert_snapshot!("help_inbox", help(&["inbox"]));
     assert_snapshot!("help_trust", help(&["trust"]));
+    assert_snapshot!("help_try", help(&["try"]));
 }

@@ -162,7 +162,7 @@ async fn throw_away(house: &House, held: &Held) -> CopyFinding {
             probes: Vec::new(),
         };
     };
-    let proof = house.proof_of_view(walls).await;
+    let proof = walls.prove_throw_away_and_remember(&house.proofs()).await;
     CopyFinding {
         why: match proof.state() {
             WallsState::Absent { why } => Some(why),

@@ -149,7 +149,7 @@ pub(super) async fn ask_once(
     match &held.walls {
         Some(walls)
             if held.standing == WallsStanding::Proven
-                && house.proof_of_view(walls).await.state() == WallsState::Proven => {}
+                && walls.throw_away_stands(&house.proofs()).await == WallsState::Proven => {}
         _ => return Ok(false),
     }
     printer.line(

@@ -157,7 +157,7 @@ fn the_tests_of_a_rust_project_run() {
 
 /// Each tries to leave something behind or to reach somebody.
 const HOSTILE: [&str; 14] = [
-    "rm -rf . ; ls -A",
+    "rm -rf README.md src .git; ls -A",
     "git -c user.name=x -c user.email=x@x commit -q --allow-empty -m in; git push -q origin main",
     "echo x > {OUT}/file; echo x > {HOME}/.bashrc; echo x > {STATE}/settings.toml; echo x > {TMP}",
     "setsid sh -c 'while :; do echo x >> README.md; sleep 0.01; done' > /dev/null 2>&1 & sleep 0.1; kill -0 $!",
@@ -244,7 +244,7 @@ fn without_an_operators_word_there_is_no_copy_and_it_is_said_once() {
     assert!(!refused.err.contains(off), "{refused:?}");
     let explained = place.stance(&["explain", "inspect_command", "--mode", "plan"]);
     assert!(explained.out.contains(off), "{explained:?}");
-    let profile = place.stance(&["profile", "--mode", "plan"]);
+    let profile = place.stance(&["profile", "plan"]);
     assert!(
         profile.out.contains(&format!("absent.inspect_command: {off}")),
         "{profile:?}"
