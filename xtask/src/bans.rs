@@ -127,8 +127,8 @@ pub(crate) const BANS: &[Ban] = &[
     Ban {
         types: &["reqwest::Client", "reqwest::ClientBuilder"],
         functions: &["reqwest::get"],
-        reason: "only `llm` speaks HTTP to the outside: ask it through its port",
-        rooms: Rooms::AllBut(&["llm"]),
+        reason: "only `llm`, and `tools` for pages of the web, speak HTTP to the outside: ask one of them",
+        rooms: Rooms::AllBut(&["llm", "tools"]),
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use modes::{ModelView, RunSpec, Tier, model_view, run_spec};
+use modes::{ModelView, RunSpec, ThreadReach, Tier, model_view, run_spec};
 use tokio_util::sync::CancellationToken;
 use tools::Scope;
 
@@ -22,6 +22,8 @@ pub(crate) struct Active {
     pub state: RunState,
     /// The conversation of the thread before this run.
     pub before: Vec<llm::Message>,
+    /// Pages an operator named in the thread before this run.
+    pub named: Vec<String>,
     pub scope: Scope,
     pub chosen: ChosenModel,
     pub stop: CancellationToken,
@@ -71,6 +73,7 @@ impl Active {
         } else {
             assemble::before(&inner, start).await?
         };
+        let named = assemble::named(&inner, start).await?;
         let scope = scope(&inner, &spec, run, stop.clone()).await?;
         Ok(Active {
             view: model_view(&spec),
@@ -78,6 +81,7 @@ impl Active {
             spec,
             state,
             before,
+            named,
             scope,
             chosen,
             stop,
@@ -94,6 +98,17 @@ impl Active {
         };
         spec.remembering(&self.state.remembered)
             .map_err(|refused| Problem::new(ProblemKind::Store, refused.to_string()))
+    }
+
+    /// What the history of the thread decides about hosts, as it stands now.
+    pub(crate) async fn reach(&self) -> Result<ThreadReach, Problem> {
+        let thread = &self.state.start.thread;
+        let mut urls = self.named.clone();
+        urls.extend(assemble::pages_named(&self.state));
+        Ok(ThreadReach {
+            flagged: self.inner.thread_holds_secrets(thread).await?,
+            urls,
+        })
     }
 
     /// Appends facts and folds them in.
@@ -130,6 +145,8 @@ async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),
+        caches: inner.home.caches()?,
+        names: Arc::clone(&inner.config.names),
         containment: spec.containment(),
         inspection: spec.inspection().ok(),
         committer: committer.map_or_else(nobody, |who| (who.name().to_owned(), who.mail().to_owned())),

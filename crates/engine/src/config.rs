@@ -24,6 +24,8 @@ pub struct EngineConfig {
     pub parts: Vec<ProjectPart>,
     /// Hosts that need no question beside the shipped ones: of settings, and where the models answer.
     pub hosts: Vec<String>,
+    /// Where names of hosts lead.
+    pub names: Arc<dyn sandbox::Names>,
     /// How much agents may do without asking.
     pub autonomy: Autonomy,
     /// Limits of every run.

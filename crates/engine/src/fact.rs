@@ -98,6 +98,13 @@ pub(crate) enum Fact {
         result: ToolResult,
         how: How,
     },
+    /// Secrets came into the thread: what leaves it from now on is asked about.
+    SecretsRead {
+        call: String,
+        thread: String,
+        /// The thread that this one works for.
+        parent: Option<String>,
+    },
     Nudged {
         text: String,
     },

@@ -101,6 +101,13 @@ impl WorkspaceHome {
         }
     }
 
+    /// Where packages and builds of the workspace are kept for processes of its runs, made on first use.
+    pub(crate) fn caches(&self) -> Result<PathBuf, Problem> {
+        let folder = self.root.join("caches");
+        private_folder(&folder).map_err(|error| machine(format!("{}: {error}", folder.display())))?;
+        Ok(folder)
+    }
+
     /// Where the repositories of a checkout are kept in mind while a process of a run writes there.
     pub(crate) fn repositories(&self, worktree: &Path) -> PathBuf {
         let name = blake3::hash(worktree.as_os_str().as_encoded_bytes()).to_hex();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modes::{RunSpec, WallsStanding};
-use store::{Holder, Store};
+use store::{Holder, Store, Table};
 use tools::Toolbox;
 
 use crate::clock;
@@ -13,6 +13,7 @@ use crate::fact::Fact;
 use crate::home::WorkspaceHome;
 use crate::journal::Journal;
 use crate::problem::{Problem, ProblemKind};
+use crate::projection::HOLDS_SECRETS;
 use crate::run_state::RunState;
 use crate::trust::{self, ProjectPart, Standing};
 use crate::view::FeedItem;
@@ -136,6 +137,21 @@ impl Inner {
     /// Keeps the end of the journal outside of it.
     pub(crate) async fn remember_head(&self) -> Result<(), Problem> {
         self.home.remember_head(&self.journal.store().head().await?)
+    }
+
+    /// Whether secrets were read in a thread, or in one that it belongs to.
+    pub(crate) async fn thread_holds_secrets(&self, thread: &str) -> Result<bool, Problem> {
+        let mut next = Some(thread.to_owned());
+        while let Some(id) = next {
+            let Some(row) = self.journal.store().get(Table::Thread, &id).await? else {
+                return Ok(false);
+            };
+            if row.body.get(HOLDS_SECRETS) == Some(&true.into()) {
+                return Ok(true);
+            }
+            next = row.text("parent").map(str::to_owned);
+        }
+        Ok(false)
     }
 
     /// A run as its journal has it.

@@ -13,10 +13,13 @@ use work::plan::{PlanMove, PlanStatus};
 use crate::fact::Fact;
 use crate::problem::{Problem, ProblemKind};
 
+/// In the body of a thread's row: secrets were read in it.
+pub(crate) const HOLDS_SECRETS: &str = "holds_secrets";
+
 /// Changes the read tables by one event.
 pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Problem> {
     match fact {
-        Fact::SpaceOpened { .. } | Fact::ModeChanged { .. } | Fact::ThreadOpened { .. } => {
+        Fact::SpaceOpened { .. } | Fact::ModeChanged { .. } | Fact::ThreadOpened { .. } | Fact::SecretsRead { .. } => {
             spaces(writer, event, fact).await
         }
         Fact::RunStarted(_)
@@ -91,6 +94,14 @@ async fn spaces(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), P
                 row.set("parent", parent.as_str());
             }
             Ok(writer.put(Table::Thread, &row).await?)
+        }
+        Fact::SecretsRead { thread, parent, .. } => {
+            for id in [Some(thread), parent.as_ref()].into_iter().flatten() {
+                let mut row = needed(writer, Table::Thread, id).await?;
+                row.body = json!({ HOLDS_SECRETS: true });
+                writer.put(Table::Thread, &row).await?;
+            }
+            Ok(())
         }
         _ => Ok(()),
     }

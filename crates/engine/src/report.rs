@@ -52,6 +52,8 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         orchestration: None,
         review: None,
         denials: denials(state),
+        hosts_refused: state.refused_hosts.iter().cloned().collect(),
+        thread_holds_secrets: inner.thread_holds_secrets(&start.thread).await?,
         files_changed: state.changed.clone(),
         checks: state.checks.clone(),
         usage: state.usage,
@@ -138,6 +140,12 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
     let mut report = bare(inner, state).await?;
     for earlier in runs.iter().rev().skip(1) {
         report.denials.splice(0..0, denials(earlier));
+        let more = earlier
+            .refused_hosts
+            .iter()
+            .filter(|host| !report.hosts_refused.contains(host));
+        let more: Vec<String> = more.cloned().collect();
+        report.hosts_refused.extend(more);
         report.usage += earlier.usage;
         if earlier.start.thread != state.start.thread {
             report

@@ -1,6 +1,6 @@
 //! A run as its facts have made it. Pure: folds facts, decides nothing about permission.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer, RememberedRule};
 use serde_json::Value;
@@ -40,6 +40,10 @@ pub(crate) struct RunState {
     pub summary: String,
     /// The tree before the first call that could change the worktree.
     pub before_tree: Option<String>,
+    /// Whether secrets were read in it.
+    pub read_secrets: bool,
+    /// Hosts its processes were refused.
+    pub refused_hosts: BTreeSet<String>,
     pub last_number: u64,
 }
 
@@ -100,6 +104,8 @@ impl RunState {
             follow_up: None,
             summary: String::new(),
             before_tree: None,
+            read_secrets: false,
+            refused_hosts: BTreeSet::new(),
             last_number: number,
         };
         for (number, _, fact) in facts {
@@ -133,6 +139,7 @@ impl RunState {
                 result,
                 how,
             } => self.finish(call, tool, result, *how),
+            Fact::SecretsRead { .. } => self.read_secrets = true,
             Fact::Nudged { text } => {
                 self.nudged = true;
                 self.talk.push(Talk::Told(text.clone()));
@@ -285,6 +292,8 @@ impl RunState {
             _ => 0,
         };
         self.seen.extend(result.seen.clone());
+        let refused = result.reached.iter().filter(|reached| reached.refused.is_some());
+        self.refused_hosts.extend(refused.map(|reached| reached.host.clone()));
         for path in &result.changed {
             if !self.changed.contains(path) {
                 self.changed.push(path.clone());
@@ -372,6 +381,16 @@ impl RunState {
             .map(|(result, _)| result.then)
             .find(|then| *then != Then::GoOn)
             .unwrap_or(Then::GoOn)
+    }
+
+    /// Whether a performed call has brought secrets into the thread: it was judged to read some, or
+    /// it ran where some could be read.
+    pub(crate) fn brings_secrets(&self, call: &str, result: &ToolResult) -> bool {
+        result.saw_secrets
+            || self.calls().iter().any(|state| {
+                let read = |record: &DecisionRecord| record.effects.contains(Effect::SecretAccess);
+                state.call.id == call && state.decided.as_ref().is_some_and(read)
+            })
     }
 
     /// Whether a call was denied because nobody could be asked.

@@ -39,6 +39,10 @@ pub struct RunReport {
     pub review: Option<Value>,
     /// Calls that were refused.
     pub denials: Vec<Denial>,
+    /// Hosts that its commands were refused; `--allow 'net(HOST)'` opens one.
+    pub hosts_refused: Vec<String>,
+    /// Whether secrets were read in the thread: what leaves it is asked about from then on.
+    pub thread_holds_secrets: bool,
     /// Files that changed, as observed.
     pub files_changed: Vec<String>,
     /// Checks that ran.

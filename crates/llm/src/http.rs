@@ -38,6 +38,7 @@ pub(crate) fn client(address: &reqwest::Url) -> Result<reqwest::Client, SetupErr
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         .no_proxy()
+        .no_gzip()
         .redirect(redirect::Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)
         .read_timeout(SILENCE_TIMEOUT)

@@ -191,8 +191,10 @@ pub struct ThreadReach {
 pub enum HostDecision {
     /// It may be reached.
     Allowed,
+    /// A person would be asked; why, in words.
+    Asks(String),
     /// It may not; why, in words.
-    Refused(String),
+    Denied(String),
 }
 
 /// The gate of one permitted call: which hosts its processes and pages reach without anybody being
@@ -225,13 +227,13 @@ impl HostGate {
         }
         let matter = of_host(Effect::NetworkEgress, host, self.on_list(host), self.flagged);
         if let Some(rule) = denied_by(&self.rules, &matter) {
-            return HostDecision::Refused(format!("the rule {rule} denies it"));
+            return HostDecision::Denied(format!("the rule {rule} denies it"));
         }
         let settled = settle(&self.rules, &matter);
         match settled.standing {
             Standing::Allowed => HostDecision::Allowed,
             Standing::Asked if self.free => HostDecision::Allowed,
-            _ => HostDecision::Refused(match settled.rule {
+            _ => HostDecision::Asks(match settled.rule {
                 Some(rule) => format!("the rule {rule} wants it asked"),
                 None => "it is not on the list of hosts that need no question".to_owned(),
             }),

@@ -12,6 +12,7 @@
 )]
 
 mod bare;
+mod caches;
 mod captured;
 mod credentials;
 mod ending;
@@ -38,6 +39,7 @@ mod view;
 mod walk;
 mod walls;
 
+pub use caches::share_caches;
 pub use captured::{Captured, Keep};
 pub use credentials::credential_stores;
 pub use ending::Excess;

@@ -66,6 +66,8 @@ pub enum Unreachable {
         host: String,
         /// Why not.
         why: String,
+        /// Whether a call that names it may be allowed to.
+        can_ask: bool,
     },
     /// Its name leads nowhere, or nobody answers there.
     #[error("{host} cannot be reached: {why}")]
@@ -84,14 +86,18 @@ impl Network {
             return Err(Unreachable::Refused {
                 host: format!("{name:?}"),
                 why: "it names no host".to_owned(),
+                can_ask: false,
             });
         };
-        let refused = |why: String| Unreachable::Refused {
+        let refused = |why: String, can_ask: bool| Unreachable::Refused {
             host: host.clone(),
             why,
+            can_ask,
         };
-        if let HostDecision::Refused(why) = self.gate.decide(&host) {
-            return Err(refused(why));
+        match self.gate.decide(&host) {
+            HostDecision::Allowed => {}
+            HostDecision::Asks(why) => return Err(refused(why, true)),
+            HostDecision::Denied(why) => return Err(refused(why, false)),
         }
         let bare = host_key(name, 443).unwrap_or_default();
         let found = match bare.parse::<IpAddr>() {
@@ -113,10 +119,13 @@ impl Network {
         let public: Vec<SocketAddr> = found.into_iter().filter(|address| !own(address)).collect();
         match (public.is_empty(), first_own) {
             (false, _) => Ok(public),
-            (true, Some(address)) => Err(refused(format!(
-                "it leads to {}, an address of your own network; only a rule that names it, net({host}), opens that",
-                address.ip()
-            ))),
+            (true, Some(address)) => {
+                let own = address.ip();
+                let why = format!(
+                    "it leads to {own}, an address of your own network; only a rule that names it, net({host}), opens that"
+                );
+                Err(refused(why, false))
+            }
             (true, None) => Err(Unreachable::Failed {
                 host,
                 why: "its name leads nowhere".to_owned(),

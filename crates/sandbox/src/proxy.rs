@@ -15,6 +15,7 @@ use std::time::Duration;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType, recvmsg, socketpair,
 };
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -62,12 +63,14 @@ const MOST_REPORTED: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A host that a process reached, or did not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
     /// The host, as rules name it.
     pub host: String,
     /// Why it was refused; none when it was let through.
     pub refused: Option<String>,
+    /// Whether a call that names the host may be allowed to reach it.
+    pub can_ask: bool,
     /// How often.
     pub times: u32,
 }
@@ -91,7 +94,7 @@ impl Handover {
 }
 
 /// How often each host was reached, or refused and why.
-type Seen = Arc<Mutex<BTreeMap<(String, Option<String>), u32>>>;
+type Seen = Arc<Mutex<BTreeMap<(String, Option<String>, bool), u32>>>;
 
 /// The proxy of one process, while it lives.
 #[derive(Debug)]
@@ -118,7 +121,12 @@ impl Proxy {
     pub(crate) fn report(&self) -> Vec<Reached> {
         let seen = self.seen.lock().map(|seen| seen.clone()).unwrap_or_default();
         seen.into_iter()
-            .map(|((host, refused), times)| Reached { host, refused, times })
+            .map(|((host, refused, can_ask), times)| Reached {
+                host,
+                refused,
+                can_ask,
+                times,
+            })
             .collect()
     }
 }
@@ -176,24 +184,23 @@ async fn one(mut client: TcpStream, network: &Network, seen: &Seen) -> std::io::
         Err(unreachable) => {
             let words = unreachable.to_string();
             return match unreachable {
-                Unreachable::Refused { host, why } => {
-                    note(seen, host, Some(why));
+                Unreachable::Refused { host, why, can_ask } => {
+                    note(seen, (host, Some(why), can_ask));
                     answer(&mut client, "403 Forbidden", &words).await
                 }
                 Unreachable::Failed { .. } => answer(&mut client, "502 Bad Gateway", &words).await,
             };
         }
     };
-    note(seen, asked.head.host(), None);
+    note(seen, (asked.head.host(), None, false));
     match connected(&addresses).await {
         Some(server) => pass(client, server, asked).await,
         None => answer(&mut client, "502 Bad Gateway", "nobody answers there").await,
     }
 }
 
-fn note(seen: &Seen, host: String, refused: Option<String>) {
+fn note(seen: &Seen, key: (String, Option<String>, bool)) {
     let Ok(mut seen) = seen.lock() else { return };
-    let key = (host, refused);
     if seen.len() < MOST_REPORTED || seen.contains_key(&key) {
         let times = seen.entry(key).or_default();
         *times = times.saturating_add(1);

@@ -70,6 +70,8 @@ pub struct Finished {
     pub excess: Option<Excess>,
     /// Secret-shaped files of the worktree that it could not open.
     pub hidden: Vec<PathBuf>,
+    /// Whether secret-shaped files of the worktree were in its view.
+    pub saw_secrets: bool,
     /// Hosts it reached through the proxy, or was refused; a host is here once for each.
     pub reached: Vec<Reached>,
     /// What it did that could only be undone afterwards.
@@ -180,13 +182,14 @@ pub(crate) fn run(
                 }
             };
             let hidden = view::hidden_secrets(&places, &survey);
+            let saw_secrets = hidden.len() < survey.secrets.len();
             let before: BTreeSet<_> = survey.git.into_values().collect();
             if writes {
                 record::keep(&places.record, &before)?;
             }
             let child = start::start(prepared, theirs).inspect_err(|_| record::drop_unused(&places))?;
             let begun = Begun { child, held, overlays };
-            Ok((begun, before, recovered, hidden, places))
+            Ok((begun, before, recovered, (hidden, saw_secrets), places))
         })
         .await?;
         let way_out = ours.zip(network);
@@ -204,7 +207,7 @@ pub(crate) fn run(
             Vec::new()
         };
         let mut finished = followed?;
-        finished.hidden = hidden;
+        (finished.hidden, finished.saw_secrets) = hidden;
         finished.violations = recovered.into_iter().chain(planted).collect();
         Ok(finished)
     });
@@ -321,6 +324,7 @@ async fn follow(
             Ended::Killed => None,
         }),
         hidden: Vec::new(),
+        saw_secrets: false,
         reached: proxy.as_ref().map(Proxy::report).unwrap_or_default(),
         violations: Vec::new(),
         thrown_away,

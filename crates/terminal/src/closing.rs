@@ -22,6 +22,25 @@ pub(crate) async fn say(printer: &mut Printer, engine: &Engine, report: &RunRepo
             &format!("{}   {} (nobody was here to ask)", denial.tool, denial.reason),
         );
     }
+    if !report.hosts_refused.is_empty() {
+        let hosts = report.hosts_refused.join(", ");
+        printer.line(
+            Mark::Refused,
+            &format!("commands did not reach {hosts}: not on the list of hosts"),
+        );
+        if let Some(first) = report.hosts_refused.first() {
+            printer.line(
+                Mark::Note,
+                &format!("hint: --allow 'net({first})' opens a host for a run, [network] hosts for good."),
+            );
+        }
+    }
+    if report.thread_holds_secrets {
+        printer.line(
+            Mark::Note,
+            "secrets were read in this thread: it reaches only hosts of the list unasked",
+        );
+    }
     for check in report.checks.iter().filter(|_| report.orchestration.is_none()) {
         let exit = check
             .exit

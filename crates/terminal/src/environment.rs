@@ -97,6 +97,12 @@ impl Environment {
         self.set("STANCE_FAULT")?.into_string().ok()
     }
 
+    /// Test builds only: where names of hosts lead, as `docs.rs=127.0.0.2:8080,…`.
+    #[cfg(feature = "faults")]
+    pub(crate) fn names(&self) -> Option<String> {
+        self.set("STANCE_NAMES")?.into_string().ok()
+    }
+
     /// Whether colour is welcome, were the output a terminal.
     pub(crate) fn wants_colour(&self) -> bool {
         self.set(NO_COLOR).is_none() && self.set(TERM).is_some_and(|terminal| terminal != "dumb")

@@ -126,6 +126,19 @@ impl House {
         }
     }
 
+    /// Where names of hosts lead: as this system has it, but in test builds.
+    #[cfg_attr(
+        not(feature = "faults"),
+        expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "test builds look")
+    )]
+    fn names(&self) -> Result<Arc<dyn sandbox::Names>, Problem> {
+        #[cfg(feature = "faults")]
+        if let Some(names) = crate::faults::names(&self.environment)? {
+            return Ok(names);
+        }
+        Ok(Arc::new(sandbox::SystemNames))
+    }
+
     /// Opens the engine.
     pub(crate) async fn engine(
         &self,
@@ -154,6 +167,7 @@ impl House {
             rules: settings.rules.clone(),
             parts: settings.parts.clone(),
             hosts: settings.hosts.iter().cloned().chain(provider_hosts(settings)).collect(),
+            names: self.names()?,
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),
             models,

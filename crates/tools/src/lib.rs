@@ -23,6 +23,7 @@ mod tool;
 mod toolbox;
 mod typed;
 mod walk;
+mod web;
 
 pub use arguments::parse_arguments;
 pub use desk::{

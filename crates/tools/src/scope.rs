@@ -29,6 +29,10 @@ pub struct Scope {
     pub checkout: Option<repo::Checkout>,
     /// The proven walls; none when they are absent.
     pub walls: Option<Arc<sandbox::Walls>>,
+    /// Where packages and builds of the workspace are kept for its processes; a folder that is there.
+    pub caches: PathBuf,
+    /// Where names of hosts lead.
+    pub names: Arc<dyn sandbox::Names>,
     /// What processes of the run may touch.
     pub containment: Containment,
     /// What a command that is only tried may touch; none when the run tries nothing.

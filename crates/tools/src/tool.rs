@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use modes::{Built, Descriptor, NoDescriptor, Permit, ProposedCall};
+use sandbox::Reached;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -76,6 +77,12 @@ pub struct ToolResult {
     pub changed: Vec<String>,
     /// Content hashes of files the model has now seen, by path: 64 hexadecimal digits of BLAKE3.
     pub seen: BTreeMap<String, String>,
+    /// Hosts its processes reached, or were refused.
+    #[serde(default)]
+    pub reached: Vec<Reached>,
+    /// Whether it ran where secret-shaped files of the project could be read.
+    #[serde(default)]
+    pub saw_secrets: bool,
     /// What follows for the run.
     pub then: Then,
 }
@@ -108,6 +115,8 @@ impl ToolResult {
             is_error: false,
             changed: Vec::new(),
             seen: BTreeMap::new(),
+            reached: Vec::new(),
+            saw_secrets: false,
             then: Then::GoOn,
         }
     }

@@ -12,6 +12,7 @@ use crate::shell::{ExecuteCommand, InspectCommand};
 use crate::talk::{ActModeRespond, AskUser, AttemptCompletion, PlanModeRespond};
 use crate::todo::UpdateTodo;
 use crate::tool::Toolbox;
+use crate::web::WebFetch;
 
 /// Every tool that is built, in registration order.
 pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
@@ -25,6 +26,7 @@ pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
         Arc::new(ReplaceInFile),
         Arc::new(ExecuteCommand),
         Arc::new(InspectCommand),
+        Arc::new(WebFetch),
         Arc::new(AskUser),
         Arc::new(PlanModeRespond),
         Arc::new(ActModeRespond),

@@ -4,7 +4,7 @@
 use std::future::Future;
 
 use futures_util::future::BoxFuture;
-use modes::{Permit, ProposedCall, Target};
+use modes::{HostGate, Permit, ProposedCall, Target};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,6 +21,8 @@ pub(crate) struct Around<'a> {
     pub(crate) call_id: &'a str,
     /// What it acts on, as judged.
     pub(crate) targets: &'a [Target],
+    /// The hosts it may reach.
+    pub(crate) hosts: &'a HostGate,
     /// Where it acts.
     pub(crate) scope: &'a Scope,
     /// The engine's side.
@@ -88,6 +90,7 @@ impl<T: TypedTool> Tool for T {
                 Around {
                     call_id: permit.call_id(),
                     targets: permit.targets(),
+                    hosts: permit.hosts(),
                     scope,
                     desk,
                 },

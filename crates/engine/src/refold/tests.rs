@@ -59,6 +59,7 @@ impl Workspace {
             rules: Vec::new(),
             parts: Vec::new(),
             hosts: Vec::new(),
+            names: Arc::new(sandbox::SystemNames),
             autonomy: modes::Autonomy::ActWithApproval,
             limits: Limits {
                 retries: 0,

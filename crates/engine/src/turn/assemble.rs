@@ -74,6 +74,35 @@ pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Messag
     Ok(messages)
 }
 
+/// Pages that an operator named in the thread before a run.
+pub(crate) async fn named(inner: &Inner, start: &RunStart) -> Result<Vec<String>, Problem> {
+    let runs = inner
+        .journal
+        .store()
+        .find(&Query::all(Table::Run).having("thread", start.thread.as_str()))
+        .await?;
+    let mut pages = Vec::new();
+    for row in runs.iter().take_while(|row| row.id != start.run) {
+        pages.extend(pages_named(&inner.run(&row.id).await?));
+    }
+    Ok(pages)
+}
+
+/// Pages that an operator named in a run: in a message that it answers, or in an answer to it. What
+/// enters a step is the plan's text, which a model wrote.
+pub(crate) fn pages_named(state: &RunState) -> Vec<String> {
+    let entered = state.talk.iter().filter_map(|talk| match talk {
+        Talk::Entered(entry) if state.start.recipe.role == modes::Role::Main && entry.step.is_none() => {
+            Some(&entry.text)
+        }
+        _ => None,
+    });
+    entered
+        .chain(&state.answers)
+        .flat_map(|text| modes::urls_in(text))
+        .collect()
+}
+
 /// Where a message that enters a thread, or an orchestration, goes on in its model's script, if the
 /// model keeps a place.
 pub(crate) async fn cursor(

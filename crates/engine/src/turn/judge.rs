@@ -18,7 +18,7 @@ pub(super) struct Allowed {
 
 /// Judges calls and appends each decision; refused ones get their result in the same change.
 pub(super) async fn judge_all(run: &mut Active, calls: Vec<Ready>) -> Result<Vec<Allowed>, Problem> {
-    let spec = run.spec_now()?;
+    let spec = run.spec_now()?.in_thread(run.reach().await?);
     let mut facts = Vec::new();
     let mut allowed = Vec::new();
     let mut asked: Vec<Permission> = Vec::new();

@@ -11,7 +11,7 @@ use crate::active::Active;
 use crate::checkpoint;
 use crate::checks;
 use crate::clock;
-use crate::fact::Fact;
+use crate::fact::{Fact, How};
 use crate::intake;
 use crate::problem::{Problem, ProblemKind};
 use crate::run_state::Talk;
@@ -30,6 +30,9 @@ pub(super) async fn keep(run: &mut Active, finished: Vec<Finished>) -> Result<()
     {
         let tool = tool.to_owned();
         let mut facts = staged;
+        if how == How::Performed && !run.state.read_secrets && run.state.brings_secrets(&call, &result) {
+            facts.push(secrets_read(run, &call).await?);
+        }
         if result.then != Then::Waits {
             facts.push(Fact::ToolFinished {
                 call: call.clone(),
@@ -53,6 +56,17 @@ pub(super) async fn keep(run: &mut Active, finished: Vec<Finished>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// From now on what leaves the thread, and the one it works for, is asked about.
+async fn secrets_read(run: &Active, call: &str) -> Result<Fact, Problem> {
+    let thread = run.state.start.thread.clone();
+    let row = run.inner.journal.store().get(store::Table::Thread, &thread).await?;
+    Ok(Fact::SecretsRead {
+        call: call.to_owned(),
+        parent: row.and_then(|row| row.text("parent").map(str::to_owned)),
+        thread,
+    })
 }
 
 /// Decides what follows when every call of the last response has its result.

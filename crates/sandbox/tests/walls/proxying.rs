@@ -90,6 +90,7 @@ fn reached(host: &str) -> Reached {
     Reached {
         host: host.to_owned(),
         refused: None,
+        can_ask: false,
         times: 1,
     }
 }
@@ -163,6 +164,7 @@ async fn everything_else_is_refused_in_words_and_arrives_nowhere() {
     let narrow = asks(&ground, Containment::gated(), network, &requests[4..6]).await;
     let refused = |host: &str| Reached {
         refused: Some("it is not on the list of hosts that need no question".to_owned()),
+        can_ask: true,
         ..reached(host)
     };
     assert_eq!(narrow.reached, [refused("docs.rs:8080"), refused("elsewhere.example")]);

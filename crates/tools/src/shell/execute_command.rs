@@ -4,9 +4,11 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use modes::{ProposedCall, Target};
+use modes::{ProposedCall, Target, parse_host};
 use rustix::fs::FileType;
-use sandbox::{Excess, Finished, Keep, Limits, Places, Program, SandboxError, Spawn, ThrownAway, Violation, spawn};
+use sandbox::{
+    Excess, Finished, Keep, Limits, Network, Places, Program, SandboxError, Spawn, ThrownAway, Violation, spawn,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -44,6 +46,9 @@ pub(crate) struct Arguments {
     /// A folder, relative to the project.
     #[serde(default)]
     cwd: Option<String>,
+    /// Hosts the line needs beside the open ones, such as example.org. Only for this call.
+    #[serde(default)]
+    hosts: Vec<String>,
 }
 
 pub(crate) struct Ready {
@@ -56,7 +61,7 @@ pub(crate) struct ExecuteCommand;
 
 impl TypedTool for ExecuteCommand {
     const NAME: &'static str = "execute_command";
-    const DESCRIPTION: &'static str = "Runs a bash line in the project: builds, tests, scripts. No network; only the project and /tmp can be written, .git cannot. To read, search or edit files use their own tools.";
+    const DESCRIPTION: &'static str = "Runs a bash line in the project: builds, tests, scripts. The network is open to package registries and documentation, else name `hosts`; only the project and /tmp can be written, .git cannot. To read, search or edit files use their own tools.";
     const EXAMPLE: &'static str = r#"{"command": "cargo test", "timeout_s": 300, "cwd": "crates/core"}"#;
     type Arguments = Arguments;
     type Ready = Ready;
@@ -80,7 +85,15 @@ impl TypedTool for ExecuteCommand {
             )));
         }
         let folder = folder(arguments.cwd.as_deref(), scope)?;
-        let call = call.with_target(Target::Line { line: line.clone() });
+        let mut call = call.with_target(Target::Line { line: line.clone() });
+        for named in arguments.hosts {
+            let host = parse_host(&named).ok_or_else(|| {
+                BadArguments(format!(
+                    "`hosts` names {named:?}, which is no host. Example: [\"example.org\", \"example.org:8443\"]"
+                ))
+            })?;
+            call = call.with_target(Target::Host { host });
+        }
         Ok((call, Ready { line, time, folder }))
     }
 
@@ -99,6 +112,11 @@ impl TypedTool for ExecuteCommand {
         places.sealed = scope.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
         let mut process = Spawn::new(Program::Shell(format!("{TOGETHER}{}", ready.line)), ready.folder);
         process.environment.push((MARKER.to_owned(), scope.run_id.clone()));
+        sandbox::share_caches(&scope.caches, scope.containment, &mut places, &mut process);
+        process.network = Some(Network {
+            gate: around.hosts.clone(),
+            names: scope.names.clone(),
+        });
         process.limits = Limits {
             wall_time: ready.time,
             output_bytes: KEPT,
@@ -227,10 +245,33 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
         }
     }));
     parts.extend(finished.thrown_away.iter().map(thrown_away));
+    parts.extend(refused_hosts(finished));
     let text = parts.join("\n");
-    if failed {
+    let result = if failed {
         ToolResult::error(text)
     } else {
         ToolResult::text(text)
+    };
+    ToolResult {
+        reached: finished.reached.clone(),
+        saw_secrets: finished.saw_secrets,
+        ..result
     }
+}
+
+/// Which hosts were not reached, and what may open them.
+fn refused_hosts(finished: &Finished) -> impl Iterator<Item = String> {
+    let refused = finished
+        .reached
+        .iter()
+        .filter_map(|reached| Some((reached, reached.refused.as_ref()?)));
+    refused.map(|(reached, why)| {
+        let host = &reached.host;
+        let instead = if reached.can_ask {
+            format!(r#"; call again with "hosts": ["{host}"] if the line needs it"#)
+        } else {
+            String::new()
+        };
+        format!("[hint: {host} was not reached: {why}{instead}]")
+    })
 }

@@ -18,11 +18,11 @@ const HINTS: &[(&[&str], &str)] = &[
             "ECONNREFUSED",
             "socket: Operation not permitted",
         ],
-        "commands have no network here, loopback to this machine included",
+        "commands reach hosts only through the proxy that HTTPS_PROXY names, and nothing of this machine: package registries and documentation are open, any other host is named in `hosts`",
     ),
     (
         &["Operation not permitted", "Permission denied"],
-        "the walls forbid network, mounts, namespaces, tracing and devices; take a way without them",
+        "the walls forbid other networks, mounts, namespaces, tracing and devices; take a way without them",
     ),
 ];
 
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_hint_for_each_kind_of_wall() {
         assert_eq!(hints("bash: /etc/x: Read-only file system").len(), 1);
-        assert!(hints("curl: (6) Could not resolve host: a.b")[0].contains("no network"));
+        assert!(hints("curl: (6) Could not resolve host: a.b")[0].contains("only through the proxy"));
         assert!(hints("mount: Operation not permitted\nPermission denied")[0].contains("mounts"));
         assert!(hints("error[E0308]: mismatched types").is_empty());
     }

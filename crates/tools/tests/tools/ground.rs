@@ -104,6 +104,8 @@ impl Ground {
         };
         let tools = toolbox().unwrap();
         let spec = run_spec(recipe, tools.built()).unwrap();
+        let caches = root.join("caches");
+        fs::create_dir(&caches).unwrap();
         let scope = Scope {
             run_id: "run-1".into(),
             worktree: tree.clone(),
@@ -114,6 +116,8 @@ impl Ground {
             home,
             checkout: None,
             walls: None,
+            caches,
+            names: Arc::new(sandbox::SystemNames),
             containment: spec.containment(),
             inspection: spec.inspection().ok(),
             committer: ("Ada".into(), "ada@example.org".into()),

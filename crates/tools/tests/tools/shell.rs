@@ -74,7 +74,10 @@ async fn what_the_walls_forbid_fails_and_is_explained() {
         .call("execute_command", json!({"command": "exec 3<>/dev/tcp/127.0.0.1/9"}))
         .await
         .fault();
-    assert!(network.contains("[hint: commands have no network"), "{network}");
+    assert!(
+        network.contains("[hint: commands reach hosts only through the proxy"),
+        "{network}"
+    );
     assert_eq!(Ground::picture(&ground.tree.join(".git")), git);
     assert_eq!(Ground::picture(&ground.outside), outside);
 }

@@ -3,7 +3,7 @@
 use modes::{Approver, Autonomy, Inspection, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
 use stance_tools::{canonical_name, toolbox};
 
-const BUILT: [&str; 17] = [
+const BUILT: [&str; 18] = [
     "read_file",
     "list_files",
     "search_files",
@@ -13,6 +13,7 @@ const BUILT: [&str; 17] = [
     "replace_in_file",
     "execute_command",
     "inspect_command",
+    "web_fetch",
     "ask_user",
     "plan_mode_respond",
     "act_mode_respond",

@@ -1,0 +1,111 @@
+//! One request to one page: no proxy of the environment, no redirect followed, and a connection to the
+//! addresses that were judged and to no other. What a page says is nobody's business here.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::{Url, redirect};
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a server answered, its body cut at a length.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Where it leads, when it leads elsewhere.
+    pub(super) leads_to: Option<String>,
+    /// Its kind, without parameters; empty when it does not say.
+    pub(super) media_type: String,
+    pub(super) body: Vec<u8>,
+    /// Whether there was more.
+    pub(super) cut: bool,
+}
+
+/// Asks for a page. The body is read up to `most` bytes, counted when it is unpacked; that of an answer
+/// which leads elsewhere, or is of a kind that is not wanted, is not read.
+pub(super) async fn get(
+    url: &Url,
+    addresses: &[SocketAddr],
+    most: usize,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Answer, String> {
+    let host = url.host_str().unwrap_or_default();
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls(url)?)
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .resolve_to_addrs(host, addresses)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .user_agent(concat!("stance/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(words)?;
+    let mut response = client
+        .get(url.clone())
+        .header("accept", "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.1")
+        .send()
+        .await
+        .map_err(words)?;
+    let field = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let media_type = field("content-type").unwrap_or_default();
+    let media_type = media_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let packed = field("content-encoding").filter(|packing| !packing.eq_ignore_ascii_case("identity"));
+    if let Some(packing) = packed {
+        return Err(format!("the page is packed as {packing:?}, which was not asked for"));
+    }
+    let leads_to = response.status().is_redirection().then(|| field("location")).flatten();
+    let mut answer = Answer {
+        status: response.status().as_u16(),
+        leads_to: leads_to.map(str::to_owned),
+        media_type,
+        body: Vec::new(),
+        cut: false,
+    };
+    if answer.leads_to.is_some() || !wanted(&answer.media_type) {
+        return Ok(answer);
+    }
+    while let Some(chunk) = response.chunk().await.map_err(words)? {
+        let room = most.saturating_sub(answer.body.len());
+        answer.body.extend(chunk.iter().take(room));
+        if chunk.len() > room {
+            answer.cut = true;
+            break;
+        }
+    }
+    Ok(answer)
+}
+
+/// For https it trusts the roots the system trusts, for http nobody.
+fn tls(url: &Url) -> Result<ClientConfig, String> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(words)?;
+    let config = if url.scheme() == "https" {
+        config.with_platform_verifier().map_err(words)?
+    } else {
+        config.with_root_certificates(RootCertStore::empty())
+    };
+    let mut config = config.with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// An error with what lies beneath it, in one line.
+fn words(error: impl std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        text.push_str(": ");
+        text.push_str(&deeper.to_string());
+        cause = deeper.source();
+    }
+    text
+}
