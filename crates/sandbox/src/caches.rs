@@ -10,22 +10,25 @@ use crate::{Access, Mount, Places, Spawn};
 /// Where the folder is inside.
 const INSIDE: &str = "/caches";
 
-/// Variables that name a program's cache, and the folder each gets.
-const VARIABLES: &[(&str, &str)] = &[
-    ("BUNDLE_USER_CACHE", "bundle"),
-    ("CARGO_HOME", "cargo"),
-    ("COMPOSER_CACHE_DIR", "composer"),
-    ("DENO_DIR", "deno"),
-    ("GOCACHE", "go-build"),
-    ("GOMODCACHE", "go-mod"),
-    ("GRADLE_USER_HOME", "gradle"),
-    ("MIX_HOME", "mix"),
-    ("NUGET_PACKAGES", "nuget"),
-    ("PIP_CACHE_DIR", "pip"),
-    ("UV_CACHE_DIR", "uv"),
-    ("XDG_CACHE_HOME", "other"),
-    ("YARN_CACHE_FOLDER", "yarn"),
-    ("npm_config_cache", "npm"),
+/// A variable that names a program's cache, the folder it gets, and whether the program works when it
+/// cannot write there.
+type Cache = (&'static str, &'static str, bool);
+
+const CACHES: &[Cache] = &[
+    ("BUNDLE_USER_CACHE", "bundle", false),
+    ("CARGO_HOME", "cargo", true),
+    ("COMPOSER_CACHE_DIR", "composer", false),
+    ("DENO_DIR", "deno", false),
+    ("GOCACHE", "go-build", false),
+    ("GOMODCACHE", "go-mod", true),
+    ("GRADLE_USER_HOME", "gradle", false),
+    ("MIX_HOME", "mix", false),
+    ("NUGET_PACKAGES", "nuget", false),
+    ("PIP_CACHE_DIR", "pip", false),
+    ("UV_CACHE_DIR", "uv", false),
+    ("XDG_CACHE_HOME", "other", false),
+    ("YARN_CACHE_FOLDER", "yarn", false),
+    ("npm_config_cache", "npm", false),
 ];
 
 /// Shows a process the caches of its workspace, which it writes where it may write the worktree.
@@ -39,11 +42,14 @@ pub fn share_caches(folder: &Path, containment: Containment, places: &mut Places
         target: INSIDE.into(),
         access,
     });
-    let variables = VARIABLES
+    let written = access == Access::ReadWrite;
+    let used = CACHES
         .iter()
-        .map(|(name, part)| ((*name).to_owned(), format!("{INSIDE}/{part}")));
+        .filter(|(_, _, can_be_read_only)| written || *can_be_read_only);
+    let variables = used.map(|(name, part, _)| ((*name).to_owned(), format!("{INSIDE}/{part}")));
     spawn.environment.extend(variables);
-    spawn
-        .environment
-        .push(("MAVEN_ARGS".to_owned(), format!("-Dmaven.repo.local={INSIDE}/maven")));
+    if written {
+        let maven = format!("-Dmaven.repo.local={INSIDE}/maven");
+        spawn.environment.push(("MAVEN_ARGS".to_owned(), maven));
+    }
 }
