@@ -358,7 +358,7 @@ fn no_grant_comes_back_and_no_mode_changes() {
     // Back over a switch of the mode: it stays, and that is said.
     let said = place.stance(&["checkpoint", "restore", "last", "--thread", "--yes"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.err.contains("it stays in Plan"), "{}", said.err);
+    assert!(said.out.contains("it stays in Plan"), "{}", said.out);
     assert_eq!(mode(), "plan");
     assert_eq!(place.stance(&["audit", "verify"]).code, 0);
 }
