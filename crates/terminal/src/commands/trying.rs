@@ -20,7 +20,7 @@ use crate::print::{Mark, Printer};
 use crate::settings::keep_plan_try;
 
 /// Changes that are named.
-const NAMED: usize = 40;
+const NAMED: usize = 10;
 
 /// What a line came to, for programs.
 #[derive(Debug, Serialize)]

@@ -30,7 +30,7 @@ pub const TOGETHER: &str = "exec 2>&1; ";
 const MOST_HIDDEN: usize = 5;
 
 /// So many changes are named that were thrown away.
-const MOST_THROWN_AWAY: usize = 20;
+const MOST_THROWN_AWAY: usize = 10;
 
 /// The variable by which a run's processes are told.
 const MARKER: &str = "STANCE_RUN";
