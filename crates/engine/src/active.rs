@@ -123,7 +123,8 @@ pub(crate) fn words(settings: &llm::ModelSettings) -> String {
     format!("{}:{}", settings.provider, settings.model)
 }
 
-async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken) -> Result<Scope, Problem> {
+/// What tools work with in such a run.
+pub(crate) async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken) -> Result<Scope, Problem> {
     let committer = if spec.capability().max_tier() == Tier::Exec {
         inner.committer().await?
     } else {

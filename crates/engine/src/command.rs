@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use modes::{Mode, Reach};
+use modes::{Mode, Reach, Verdict};
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Selection};
 
@@ -60,6 +60,18 @@ pub enum Command {
         about: About,
         /// The decision.
         verdict: PersonDecision,
+    },
+    /// Keeps a permission rule for this workspace; of the same words the later one holds.
+    KeepRule {
+        /// Its words.
+        text: String,
+        /// What it says.
+        verdict: Verdict,
+    },
+    /// Forgets the rule of these words that is kept for this workspace.
+    ForgetRule {
+        /// Its words.
+        text: String,
     },
     /// Goes on with the orchestration of a plan, or starts one that was saved only.
     RunPlan {

@@ -20,9 +20,9 @@ use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
 use crate::view::{
-    CheckpointChanges, CheckpointView, EventView, FeedItem, Pending, PlanView, RunReport, RunView, SpaceView,
+    CheckpointChanges, CheckpointView, EventView, FeedItem, Pending, PlanView, RuleView, RunReport, RunView, SpaceView,
 };
-use crate::{drive, look, orchestrate, report, trying};
+use crate::{drive, look, orchestrate, report, rules, trying};
 
 /// The engine of one workspace. Cheap to clone.
 #[derive(Clone)]
@@ -183,9 +183,16 @@ impl Engine {
         Ok(self.0.journal.store().head().await?.to_string())
     }
 
-    /// What a run in this mode could do with a tool, by the function that gates runs.
-    pub fn explain(&self, mode: Mode, tool: &str) -> Result<Explanation, Problem> {
-        explain::explain(&self.0, mode, tool)
+    /// What would be decided in this mode about a tool, a tool with its arguments as JSON, or a shell
+    /// line, by the function that gates runs.
+    pub async fn explain(&self, mode: Mode, what: &str) -> Result<Explanation, Problem> {
+        explain::explain(&self.0, mode, what).await
+    }
+
+    /// Every permission rule in force and everything that holds without one, in the order they are
+    /// asked.
+    pub async fn rules(&self) -> Result<Vec<RuleView>, Problem> {
+        rules::list(&self.0).await
     }
 
     /// Starts a line for bash in a throw-away view of the checkout, in `folder` beneath it. What it
@@ -228,21 +235,49 @@ pub struct Measure {
     pub tokens: u64,
 }
 
-/// Why a call of a tool would run, ask or be refused.
+/// Why a call would run, ask or be refused.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Explanation {
-    /// The tool.
+    /// What was asked about.
+    pub what: String,
+    /// The tool it would go to.
     pub tool: String,
     /// The mode shown.
     pub mode: String,
-    /// What would be decided about a call without further effects.
+    /// What would be decided: about a call without further effects, where a tool was named alone; about
+    /// the line itself, where a line was given.
     pub decision: modes::Decision,
     /// What decides.
     pub layer: modes::Layer,
     /// Why, in words.
     pub reason: String,
-    /// The effects of each of its calls.
+    /// Its effects.
     pub effects: modes::EffectSet,
-    /// Whether it is in the surface.
+    /// What rules and defaults say to each thing about it.
+    pub things: Vec<modes::Weight>,
+    /// Whether the tool is in the surface.
     pub in_surface: bool,
+    /// For a line: what two shells would do with it.
+    #[serde(flatten)]
+    pub shell: Option<ShellAnswers>,
+}
+
+/// What becomes of a line in the run's own tool, and in the shell of an outside agent.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ShellAnswers {
+    /// The run's own tool.
+    pub built_in: ShellAnswer,
+    /// The shell of an outside agent in this mode.
+    pub foreign_shell: ShellAnswer,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ShellAnswer {
+    /// What would be decided.
+    pub decision: modes::Decision,
+    /// What decides.
+    pub layer: modes::Layer,
+    /// Why, in words.
+    pub reason: String,
 }

@@ -1,5 +1,6 @@
 //! "Waiting for you": everything that waits for a person, oldest first.
 
+use modes::Ask;
 use serde_json::Value;
 use store::{Query, Row, Table};
 use work::approval::ApprovalStatus;
@@ -12,19 +13,12 @@ use crate::view::Pending;
 /// Everything that waits in the workspace.
 pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
     let store = inner.journal.store();
-    let mut rows: Vec<(i64, Pending)> = Vec::new();
-    for row in store.find(&Query::all(Table::Waiting).having("status", "open")).await? {
-        rows.push((row.integer("created_ms").unwrap_or_default(), waiting(&row)));
-    }
-    let pending = word(&ApprovalStatus::Pending)?;
-    for row in store
-        .find(&Query::all(Table::Approval).having("status", pending))
-        .await?
-    {
-        rows.push((row.integer("created_ms").unwrap_or_default(), approval(&row)));
-    }
-    rows.sort_by_key(|(created, _)| *created);
-    Ok(rows.into_iter().map(|(_, pending)| pending).collect())
+    let open = Query::all(Table::Waiting).having("status", "open");
+    let mut all: Vec<Pending> = store.find(&open).await?.iter().map(waiting).collect();
+    let pending = Query::all(Table::Approval).having("status", word(&ApprovalStatus::Pending)?);
+    all.extend(store.find(&pending).await?.iter().map(approval));
+    all.sort_by_key(|pending| pending.since_ms);
+    Ok(all)
 }
 
 /// Everything that waits in a thread.
@@ -52,6 +46,8 @@ fn waiting(row: &Row) -> Pending {
         plan_id: None,
         thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
+        since_ms: row.integer("created_ms").unwrap_or_default(),
+        rules: kept_by_a_yes(&row.body),
         lines,
     }
 }
@@ -71,6 +67,19 @@ fn permission(body: &Value) -> (String, Vec<String>) {
         lines.push(format!("{name}: {text}"));
     }
     (tool.to_owned(), lines)
+}
+
+/// The rules a yes would become, where each thing asked about may be remembered.
+fn kept_by_a_yes(body: &Value) -> Vec<String> {
+    let asks: Vec<Ask> = body
+        .get("asks")
+        .and_then(|asks| serde_json::from_value(asks.clone()).ok())
+        .unwrap_or_default();
+    if asks.iter().all(|ask| ask.rememberable) {
+        asks.into_iter().map(|ask| ask.allowed_by).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 fn question(body: &Value) -> (String, Vec<String>) {
@@ -104,6 +113,8 @@ fn approval(row: &Row) -> Pending {
         plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
         thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
+        since_ms: row.integer("created_ms").unwrap_or_default(),
+        rules: kept_by_a_yes(&row.body),
         lines: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod decide;
 mod exits;
 mod message;
 mod permission;
+mod policy;
 mod restore;
 mod space;
 
@@ -44,6 +45,8 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
             About::Approval(id) => decide::approval(inner, &id, verdict).await,
             About::Plan(id) => decide::plan(inner, &id, verdict).await,
         },
+        Command::KeepRule { text, verdict } => policy::keep(inner, text, verdict).await,
+        Command::ForgetRule { text } => policy::forget(inner, &text).await,
         Command::RunPlan { plan } => decide::run_plan(inner, &plan).await,
         Command::Comment {
             plan,

@@ -49,7 +49,7 @@ pub use command::{About, Address, Command, Done, Extent, PersonAnswer, PersonDec
 pub use config::{
     Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS,
 };
-pub use engine::{DryRun, Engine, Explanation, Measure};
+pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers};
 pub use fact::{LeftOut, Moment};
 pub use problem::{Problem, ProblemKind};
 pub use repo::checkpoint::{Change, Why};
@@ -57,6 +57,7 @@ pub use repo::checkpoint::{Change, Why};
 pub use store::{FaultMoment, FaultPoint};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
-    CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange, LandingReport,
-    ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RunReport, RunView, SpaceView, StepReport,
+    CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange, KeptView,
+    LandingReport, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RuleView, RunReport, RunView,
+    SpaceView, StepReport,
 };

@@ -242,7 +242,7 @@ pub(crate) async fn thread_events(inner: &Inner, thread: &str) -> Result<Vec<Eve
 
 /// The first request a run in this mode would make, measured.
 pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: &str) -> Result<DryRun, Problem> {
-    let spec = explain::specimen(inner, mode)?;
+    let spec = explain::specimen(inner, mode).await?;
     let chosen = inner.config.models.choose(mode)?;
     let view = model_view(&spec);
     let message = llm::Message::user(vec![

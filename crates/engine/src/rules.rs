@@ -1,13 +1,14 @@
 //! Rules kept for the workspace: those a person set, and those answers have become. It must not know
 //! how a rule is matched.
 
-use modes::{RememberedRule, RuleText};
+use modes::{BuiltIn, RememberedRule, RuleText, Scope, Verdict};
 use store::{Query, Row, Table};
 
 use crate::fact::KeptRule;
 use crate::inner::Inner;
 use crate::problem::Problem;
 use crate::projection::body;
+use crate::view::{KeptView, RuleView};
 
 /// Every kept rule.
 pub(crate) fn query() -> Query {
@@ -40,5 +41,61 @@ impl Kept {
     /// As the workspace has it now.
     pub(crate) async fn now(inner: &Inner) -> Result<Kept, Problem> {
         Kept::of(&inner.journal.store().find(&query()).await?)
+    }
+}
+
+/// Every rule in force and everything that holds without one, in the order they are asked.
+pub(crate) async fn list(inner: &Inner) -> Result<Vec<RuleView>, Problem> {
+    let rows = inner.journal.store().find(&query()).await?;
+    let mut written: Vec<RuleView> = inner.config.rules.iter().map(of_text).collect();
+    for row in &rows {
+        written.push(of_kept(row, body(row)?));
+    }
+    // A deny rule of any scope is asked before all others.
+    written.sort_by_key(|view| (view.verdict != Verdict::Deny, view.scope));
+    let mut views: Vec<RuleView> = modes::never_let_through()
+        .into_iter()
+        .map(|row| built_in("never", row))
+        .collect();
+    views.extend(written);
+    views.extend(modes::defaults().into_iter().map(|row| built_in("built-in", row)));
+    Ok(views)
+}
+
+fn of_text(rule: &RuleText) -> RuleView {
+    RuleView {
+        rule: rule.text.clone(),
+        verdict: rule.verdict,
+        scope: Some(rule.scope),
+        layer: rule.scope.word(),
+        place: rule.place.clone(),
+        managed: rule.scope == Scope::Managed,
+        kept: None,
+        names: &[],
+    }
+}
+
+fn of_kept(row: &Row, kept: KeptRule) -> RuleView {
+    RuleView {
+        kept: Some(KeptView {
+            who: kept.who,
+            since_ms: row.integer("created_ms").unwrap_or_default(),
+            permission: kept.permission,
+            bound: kept.evidence.is_some_and(|evidence| !evidence.is_empty()),
+        }),
+        ..of_text(&kept.rule)
+    }
+}
+
+fn built_in(layer: &'static str, row: BuiltIn) -> RuleView {
+    RuleView {
+        rule: row.about,
+        verdict: row.verdict,
+        scope: None,
+        layer,
+        place: row.why,
+        managed: false,
+        kept: None,
+        names: row.names,
     }
 }

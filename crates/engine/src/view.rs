@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use modes::{EffectSet, ErrorFamily, Layer, Liveness, Outcome, Status, WallsStanding};
+use modes::{EffectSet, ErrorFamily, Layer, Liveness, Outcome, Scope, Status, Verdict, WallsStanding};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -207,8 +207,46 @@ pub struct Pending {
     pub thread_id: String,
     /// Its space.
     pub space_id: String,
+    /// When it began to wait, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// The rules that a yes to a permission would keep, where it may reach further than this once.
+    pub rules: Vec<String>,
     /// Details in lines: what a permission would do, a question's answers to choose from.
     pub lines: Vec<String>,
+}
+
+/// A permission rule in force, or something that holds without one.
+#[derive(Debug, Clone, Serialize)]
+pub struct RuleView {
+    /// Its words.
+    pub rule: String,
+    /// What it says.
+    pub verdict: Verdict,
+    #[serde(skip)]
+    pub(crate) scope: Option<Scope>,
+    /// Its scope in a word, or `never` or `built-in`.
+    pub layer: &'static str,
+    /// File and line, or where it comes from.
+    pub place: String,
+    /// Whether an administrator set it.
+    pub managed: bool,
+    /// How it came to be kept for the workspace.
+    pub kept: Option<KeptView>,
+    /// The names of its list.
+    pub names: &'static [&'static str],
+}
+
+/// How a rule came to be kept.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeptView {
+    /// Whose it is.
+    pub who: String,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// The permission whose answer it was.
+    pub permission: Option<String>,
+    /// Whether it holds only while the files that decide what the line does stay the same.
+    pub bound: bool,
 }
 
 /// A space in a list.

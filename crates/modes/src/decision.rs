@@ -200,6 +200,25 @@ impl fmt::Display for Ask {
     }
 }
 
+/// What a call would do, all in one.
+pub(crate) fn would(asks: &[Ask]) -> String {
+    let asks: Vec<String> = asks.iter().map(Ask::to_string).collect();
+    format!("it would {}", asks.join("; "))
+}
+
+/// What one thing about a call comes to by rules and defaults alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Weight {
+    /// What it would do.
+    pub what: String,
+    /// What rules and defaults say to it.
+    pub decision: Decision,
+    /// The rule that says so, with its place; none for a default.
+    pub rule: Option<String>,
+    /// The rule that names just this.
+    pub allowed_by: String,
+}
+
 /// A person's answer to a permission, bound to the digest it was shown with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
@@ -276,10 +295,7 @@ impl Judged {
     pub fn record(&self, tool: &str, digest: String, effects: EffectSet) -> DecisionRecord {
         let (decision, layer, reason) = match self {
             Judged::Permit(permit) => (Decision::Allow, permit.layer, permit.proof()),
-            Judged::Question(question) => {
-                let asks: Vec<String> = question.asks.iter().map(Ask::to_string).collect();
-                (Decision::Ask, question.layer, format!("it would {}", asks.join("; ")))
-            }
+            Judged::Question(question) => (Decision::Ask, question.layer, would(&question.asks)),
             Judged::Refusal(refusal) => (Decision::Deny, refusal.layer, refusal.reason.clone()),
         };
         DecisionRecord {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::call::{ProposedCall, Target};
-use crate::decision::{Answer, Ask, Judged, Layer, Permit, Question, Refusal};
+use crate::decision::{Answer, Ask, Decision, Judged, Layer, Permit, Question, Refusal, Weight, would};
 use crate::effect::Effect;
 use crate::matter::{Matter, matters};
 use crate::paths::WriteClass;
@@ -26,6 +26,37 @@ pub fn judge(spec: &RunSpec, call: ProposedCall, answer: Option<&Answer>) -> Jud
     }
 }
 
+/// What the shell of an outside agent would be let do with a line in this run's mode: the same law,
+/// whatever tools the run itself has. Nothing can be performed with it.
+pub fn foreign_shell(spec: &RunSpec, line: &ProposedCall) -> (Decision, Layer, String) {
+    match by_effects(spec, line, None) {
+        Weighed::Permit(layer) => (Decision::Allow, layer, String::new()),
+        Weighed::Question(asks, layer) => (Decision::Ask, layer, would(&asks)),
+        Weighed::Refusal(layer, reason) => (Decision::Deny, layer, reason),
+    }
+}
+
+/// What each thing about a call comes to by rules and defaults alone, for people.
+pub fn weights(spec: &RunSpec, call: &ProposedCall) -> Vec<Weight> {
+    matters(spec, call)
+        .into_iter()
+        .map(|matter| {
+            let denied = denied_by(spec.rules(), &matter);
+            let settled = settle(spec.rules(), &matter);
+            Weight {
+                decision: match (denied, settled.standing) {
+                    (Some(_), _) | (None, Standing::OutsidePlan) => Decision::Deny,
+                    (None, Standing::Asked) => Decision::Ask,
+                    (None, Standing::Allowed) => Decision::Allow,
+                },
+                rule: denied.map(Rule::to_string).or(settled.rule),
+                allowed_by: matter.allowed_by,
+                what: matter.what,
+            }
+        })
+        .collect()
+}
+
 enum Weighed {
     Permit(Layer),
     Question(Vec<Ask>, Layer),
@@ -39,6 +70,10 @@ fn weigh(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Weighe
     if spec.pinned(call.tool()) {
         return Weighed::Permit(Layer::Pinned);
     }
+    by_effects(spec, call, answer)
+}
+
+fn by_effects(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Weighed {
     let refused = call.effects().intersection(spec.capability().refused());
     if !refused.is_empty() {
         return Weighed::Refusal(
@@ -122,13 +157,7 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
             (Standing::OutsidePlan, Some(rule)) => return Weighed::Refusal(Layer::Rule, outside_plan(matter, &rule)),
             (Standing::OutsidePlan | Standing::Asked, rule) => {
                 insists |= matter.insists;
-                asks.push(Ask {
-                    what: matter.what.clone(),
-                    rule,
-                    allowed_by: matter.allowed_by.clone(),
-                    rememberable: matter.rememberable,
-                    evidence: matter.evidence.clone(),
-                });
+                asks.push(ask(spec, matter, rule));
             }
             (Standing::Allowed, _) => {}
         }
@@ -147,6 +176,19 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
         return Weighed::Refusal(Layer::NoApprover, nobody_to_ask(spec, &matters, &asks));
     }
     Weighed::Question(asks, layer)
+}
+
+fn ask(spec: &RunSpec, matter: &Matter<'_>, rule: Option<String>) -> Ask {
+    let mut ask = Ask {
+        what: matter.what.clone(),
+        rule,
+        allowed_by: matter.allowed_by.clone(),
+        rememberable: matter.rememberable,
+        evidence: matter.evidence.clone(),
+    };
+    // What a rule above wants asked stays asked, whatever is remembered.
+    ask.rememberable &= allowed_with(spec, std::slice::from_ref(matter), std::slice::from_ref(&ask));
+    ask
 }
 
 fn outside_plan(matter: &Matter<'_>, rule: &str) -> String {

@@ -5,6 +5,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
+mod built_in;
 mod call;
 mod canonical;
 mod capability;
@@ -24,6 +25,7 @@ mod spec;
 mod surface;
 mod tool;
 
+pub use built_in::{BuiltIn, defaults, never_let_through};
 pub use call::{ProposedCall, Target};
 pub use canonical::{canonical, digest, names_digest, short_digest};
 pub use capability::{AllowList, Capability, narrow};
@@ -31,13 +33,13 @@ pub use containment::{Containment, Network, Posture};
 pub use contract::{
     AtStop, Conclusion, Ending, ErrorFamily, Liveness, Next, Outcome, Status, conclude, when_model_stops,
 };
-pub use decision::{Answer, Ask, Decision, DecisionRecord, Judged, Layer, Permit, Question, Refusal};
+pub use decision::{Answer, Ask, Decision, DecisionRecord, Judged, Layer, Permit, Question, Refusal, Weight};
 pub use effect::{Effect, EffectSet};
 pub use hosts::{
     HostDecision, HostGate, SHIPPED_HOSTS, ThreadReach, host_key, host_of_page, page_key, parse_host, parse_pattern,
     urls_in,
 };
-pub use judge::judge;
+pub use judge::{foreign_shell, judge, weights};
 pub use mode::{Mode, ModeChoiceRefused, UnresolvedMode, after_approval, without_space};
 pub use profile::{ADAPTER_READS, Profile, profile, read_only_capability};
 pub use prompt::{ModelView, model_view};

@@ -154,13 +154,18 @@ fn reveals(call: &ProposedCall, path: &str) -> bool {
     call.effects().contains(Effect::SecretAccess) && (secret_shaped(path) || !call.targets().iter().any(named))
 }
 
+/// What holds for an effect where nothing else is known.
+pub(crate) const fn default_of(effect: Effect) -> Verdict {
+    match effect {
+        Effect::GitCommit | Effect::ProcessSpawn => Verdict::Allow,
+        _ => Verdict::Ask,
+    }
+}
+
 fn bare<'a>(effect: Effect) -> Matter<'a> {
     Matter {
         what: effect.phrase().to_owned(),
-        default: match effect {
-            Effect::GitCommit | Effect::ProcessSpawn => Verdict::Allow,
-            _ => Verdict::Ask,
-        },
+        default: default_of(effect),
         default_by: Layer::BuiltIn,
         allowed_by: format!("effect({effect})"),
         planned: false,

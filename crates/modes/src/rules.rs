@@ -43,6 +43,32 @@ pub enum Verdict {
     Deny,
 }
 
+impl Verdict {
+    /// What becomes of a call it is about.
+    pub const fn participle(self) -> &'static str {
+        match self {
+            Verdict::Allow => "allowed",
+            Verdict::Plan => "allowed in approved steps that name the path",
+            Verdict::Ask => "asked",
+            Verdict::Deny => "denied",
+        }
+    }
+}
+
+impl Scope {
+    /// The word of lists.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Scope::Managed => "managed",
+            Scope::Run => "run",
+            Scope::Space => "space",
+            Scope::Agent => "agent",
+            Scope::Workspace => "workspace",
+            Scope::Person => "person",
+        }
+    }
+}
+
 /// A rule as text with its verdict and its place, as settings hand it over.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RuleText {
