@@ -5,6 +5,7 @@ use serde_json::Value;
 use store::{Query, Row, Table};
 use work::approval::ApprovalStatus;
 
+use crate::clock;
 use crate::inner::Inner;
 use crate::problem::Problem;
 use crate::projection::word;
@@ -14,11 +15,20 @@ use crate::view::Pending;
 pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
     let store = inner.journal.store();
     let open = Query::all(Table::Waiting).having("status", "open");
-    let mut all: Vec<Pending> = store.find(&open).await?.iter().map(waiting).collect();
+    let mut rows = store.find(&open).await?;
     let pending = Query::all(Table::Approval).having("status", word(&ApprovalStatus::Pending)?);
-    all.extend(store.find(&pending).await?.iter().map(approval));
-    all.sort_by_key(|pending| pending.since_ms);
-    Ok(all)
+    rows.extend(store.find(&pending).await?);
+    rows.sort_by_key(|row| row.integer("created_ms"));
+    Ok(rows
+        .iter()
+        .map(|row| {
+            if row.text("subject").is_some() {
+                approval(row)
+            } else {
+                waiting(row)
+            }
+        })
+        .collect())
 }
 
 /// Everything that waits in a thread.
@@ -46,7 +56,7 @@ fn waiting(row: &Row) -> Pending {
         plan_id: None,
         thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
-        since_ms: row.integer("created_ms").unwrap_or_default(),
+        waiting_ms: clock::now_ms() - row.integer("created_ms").unwrap_or_default(),
         rules: kept_by_a_yes(&row.body),
         lines,
     }
@@ -113,7 +123,7 @@ fn approval(row: &Row) -> Pending {
         plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
         thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
-        since_ms: row.integer("created_ms").unwrap_or_default(),
+        waiting_ms: clock::now_ms() - row.integer("created_ms").unwrap_or_default(),
         rules: kept_by_a_yes(&row.body),
         lines: Vec::new(),
     }

@@ -207,8 +207,8 @@ pub struct Pending {
     pub thread_id: String,
     /// Its space.
     pub space_id: String,
-    /// When it began to wait, in milliseconds since 1970.
-    pub since_ms: i64,
+    /// How long it has been waiting, in milliseconds.
+    pub waiting_ms: i64,
     /// The rules that a yes to a permission would keep, where it may reach further than this once.
     pub rules: Vec<String>,
     /// Details in lines: what a permission would do, a question's answers to choose from.

@@ -3,15 +3,17 @@
 
 mod checkpoint;
 mod plan;
+mod policy;
 mod run;
 mod words;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use modes::Mode;
+use modes::{Mode, Reach};
 
 pub(crate) use checkpoint::{CheckpointAct, RestoreArguments};
 pub(crate) use plan::{ApproveArguments, CommentArguments, PlanAct, RejectArguments};
+pub(crate) use policy::{Kept, PolicyAct};
 pub(crate) use run::{Approvals, Budget, RunArguments};
 pub(crate) use words::Named;
 
@@ -75,8 +77,11 @@ pub(crate) enum Act {
     Checkpoint(CheckpointAct),
     /// Shows what a mode permits, and how each layer enforces it.
     Profile(ProfileArguments),
-    /// Says why a tool would run, ask or be refused in a mode.
+    /// Says why a tool or a shell line would run, ask or be refused in a mode.
     Explain(ExplainArguments),
+    /// Lists permission rules, sets and unsets them, and tries what they say.
+    #[command(subcommand)]
+    Policy(PolicyAct),
     /// Checks the journal, or prints its end to check against later.
     #[command(subcommand)]
     Audit(AuditAct),
@@ -140,14 +145,18 @@ pub(crate) struct TryArguments {
 Examples:
   stance inbox
   stance inbox approve ID@DIGEST --resume
+  stance inbox approve ID@DIGEST --run --as \"git log *\"
   stance inbox deny ID --because \"use the staging database\"
   stance inbox answer ID \"the second option\" --resume"
 )]
 pub(crate) struct InboxArguments {
-    /// What to do; without one, everything that waits is listed.
+    /// What to do; without one, everything that waits is gone through at a terminal, else listed.
     #[command(subcommand)]
     pub(crate) act: Option<InboxAct>,
-    /// Prints JSON.
+    /// Lists what waits, also at a terminal.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Prints the list as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -159,6 +168,8 @@ pub(crate) enum InboxAct {
     Approve {
         /// ID@DIGEST as it was shown; a bare ID only at a terminal.
         named: Named,
+        #[command(flatten)]
+        reach: ReachArguments,
         #[command(flatten)]
         then: Then,
     },
@@ -178,6 +189,36 @@ pub(crate) enum InboxAct {
         #[command(flatten)]
         then: Then,
     },
+}
+
+/// How far a yes to a permission reaches; without a flag, this once.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ReachArguments {
+    /// For every such call of the run.
+    #[arg(long, conflicts_with = "always")]
+    pub(crate) run: bool,
+    /// For every such call in this workspace.
+    #[arg(long)]
+    pub(crate) always: bool,
+    /// Keeps this rule instead of the call's exact words, such as `git log *`.
+    #[arg(long = "as", value_name = "RULE")]
+    pub(crate) words: Option<String>,
+}
+
+impl ReachArguments {
+    /// Whether anything but a plain yes was said.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.run || self.always || self.words.is_some()
+    }
+
+    /// The reach.
+    pub(crate) const fn reach(&self) -> Reach {
+        match (self.run, self.always) {
+            (true, _) => Reach::Run,
+            (_, true) => Reach::Workspace,
+            _ => Reach::Once,
+        }
+    }
 }
 
 /// What happens after a decision.
@@ -250,12 +291,17 @@ pub(crate) struct ProfileArguments {
     pub(crate) json: bool,
 }
 
-/// `explain`.
+/// `explain` and `policy probe`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  stance explain write_to_file --mode plan")]
+#[command(after_help = "\
+Examples:
+  stance explain write_to_file --mode plan
+  stance explain 'cargo metadata' --mode plan
+  stance policy probe 'read_file {\"path\": \".env\"}'")]
 pub(crate) struct ExplainArguments {
-    /// The name of a tool.
-    pub(crate) tool: String,
+    /// The name of a tool, a tool and its arguments as JSON, or a shell line.
+    #[arg(value_name = "TOOL|LINE")]
+    pub(crate) what: String,
     /// agent, plan, orchestrate or review; without one, that of the space.
     #[arg(long, value_name = "MODE", value_parser = words::named_mode, conflicts_with = "space")]
     pub(crate) mode: Option<Mode>,

@@ -29,8 +29,7 @@ pub(crate) fn can_be_asked(pending: &Pending) -> bool {
 pub(crate) async fn person(printer: &mut Printer, lines: &mut Lines, pending: &Pending) -> Reaction {
     show(printer, pending);
     loop {
-        printer.prompt(prompt(pending));
-        let line = match lines.answer().await {
+        let line = match lines.answer(printer, prompt(pending)).await {
             // The person turns to something else, such as another mode.
             Typed::Line(line) if is_command(&line) => {
                 lines.put_back(line);
@@ -68,11 +67,21 @@ pub(crate) fn show(printer: &mut Printer, pending: &Pending) {
         };
         printer.foreign(&shown);
     }
+    if !pending.rules.is_empty() {
+        printer.line(
+            Mark::Note,
+            &format!(
+                "kept with a yes that reaches further: {}",
+                pending.rules.join("  and  ")
+            ),
+        );
+    }
 }
 
 fn prompt(pending: &Pending) -> &'static str {
     match pending.kind.as_str() {
-        "permission" => "allow once? y / n / n, because … > ",
+        "permission" if pending.rules.is_empty() => "allow once? y / n / n, because … > ",
+        "permission" => "allow once? y · r for the whole run · a always in this workspace · n · n, because … > ",
         "plan_exit" => "leave plan mode? y / n / n, because … > ",
         _ => "answer > ",
     }
@@ -82,12 +91,15 @@ fn prompt(pending: &Pending) -> &'static str {
 fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
     match pending.kind.as_str() {
         "permission" => {
-            let answer = match verdict(line)? {
-                (true, _) => PersonAnswer::Allow {
-                    reach: Reach::Once,
-                    words: None,
+            let answer = match further(pending, line) {
+                Some(allowed) => allowed?,
+                None => match verdict(line)? {
+                    (true, _) => PersonAnswer::Allow {
+                        reach: Reach::Once,
+                        words: None,
+                    },
+                    (false, because) => PersonAnswer::Deny { because },
                 },
-                (false, because) => PersonAnswer::Deny { because },
             };
             Ok(Command::Answer {
                 id: pending.id.clone(),
@@ -135,6 +147,21 @@ pub(crate) fn chosen(pending: &Pending, line: &str) -> String {
     numbered.cloned().unwrap_or_else(|| line.to_owned())
 }
 
+/// A yes that reaches further than this once: `r` or `a`, also with the words to keep.
+fn further(pending: &Pending, line: &str) -> Option<Result<PersonAnswer, &'static str>> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let reach = match word {
+        "r" | "run" => Reach::Run,
+        "a" | "always" => Reach::Workspace,
+        _ => return None,
+    };
+    if pending.rules.is_empty() {
+        return Some(Err("a yes to that is for this once: type y, n, or n and why"));
+    }
+    let words = Some(rest.trim().to_owned()).filter(|words| !words.is_empty());
+    Some(Ok(PersonAnswer::Allow { reach, words }))
+}
+
 /// A yes, a no, or a no and why; else what to type instead.
 pub(crate) fn verdict(line: &str) -> Result<(bool, Option<String>), &'static str> {
     if ["y", "yes"].contains(&line) {
@@ -167,6 +194,8 @@ mod tests {
             plan_id: None,
             space_id: "s1".to_owned(),
             thread_id: "t1".to_owned(),
+            waiting_ms: 1000,
+            rules: Vec::new(),
             lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         }
     }
@@ -218,6 +247,30 @@ mod tests {
                 other => panic!("{typed}: {other:?}"),
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_yes_reaches_further_only_where_it_may() {
+        for (typed, reach, words) in [
+            ("r", Reach::Run, None),
+            ("run", Reach::Run, None),
+            ("a", Reach::Workspace, None),
+            ("a git log *", Reach::Workspace, Some("git log *")),
+        ] {
+            let mut asked = pending("permission", &[]);
+            asked.rules = vec!["git log -5".to_owned()];
+            let (mut printer, _) = on_paper(usize::MAX);
+            match person(&mut printer, &mut Lines::prepared(&[typed]), &asked).await {
+                Reaction::Act(Command::Answer { answer, .. }) => {
+                    let words = words.map(str::to_owned);
+                    assert_eq!(answer, PersonAnswer::Allow { reach, words }, "{typed}");
+                }
+                other => panic!("{typed}: {other:?}"),
+            }
+        }
+        let (reaction, shown) = answered("permission", &["a", "r git *"]).await;
+        assert!(matches!(reaction, Reaction::Later), "{reaction:?}");
+        assert_eq!(shown.matches("for this once").count(), 2, "{shown}");
     }
 
     #[tokio::test]

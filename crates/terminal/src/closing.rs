@@ -182,6 +182,9 @@ fn last_line(printer: &mut Printer, report: &RunReport) {
 pub(crate) fn how_to_answer(pending: &Pending) -> String {
     let exact = format!("{}@{}", pending.id, short_digest(&pending.digest));
     match pending.kind.as_str() {
+        "permission" if !pending.rules.is_empty() => {
+            format!("inbox approve {exact} --resume   (also --run, --always)   or   stance inbox deny {exact} --resume")
+        }
         "permission" | "plan_exit" => {
             format!("inbox approve {exact} --resume   or   stance inbox deny {exact} --resume")
         }
@@ -214,7 +217,7 @@ fn files(paths: &[String]) -> String {
     }
 }
 
-fn duration(milliseconds: i64) -> String {
+pub(crate) fn duration(milliseconds: i64) -> String {
     let seconds = milliseconds / 1000;
     if seconds < 60 {
         format!("{seconds}.{} s", (milliseconds % 1000) / 100)

@@ -8,6 +8,7 @@ mod doctor;
 mod inbox;
 mod look;
 mod plan;
+mod policy;
 mod run;
 mod space;
 mod thread;
@@ -19,7 +20,7 @@ use std::io::IsTerminal as _;
 use engine::{Attendance, Engine, Problem};
 use modes::Mode;
 
-use crate::arguments::{Act, Approvals, Arguments, CheckpointAct, ModelArguments, PlanAct, SpaceAct};
+use crate::arguments::{Act, Approvals, Arguments, CheckpointAct, ModelArguments, PlanAct, PolicyAct, SpaceAct};
 use crate::descent::ProcessTable;
 use crate::door::{Door, Output};
 use crate::environment::Environment;
@@ -49,6 +50,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Checkpoint(act)) => checkpoint::checkpoint(&house, act).await,
         Some(Act::Profile(profile)) => look::profile(&house, profile).await,
         Some(Act::Explain(explain)) => look::explain(&house, explain).await,
+        Some(Act::Policy(act)) => policy::policy(&house, act).await,
         Some(Act::Audit(act)) => look::audit(&house, act).await,
         Some(Act::Conformance(arguments)) => conformance::conformance(&house, arguments).await,
         Some(Act::Demo) => demo::demo(&house).await,
@@ -65,7 +67,8 @@ fn decides(act: Option<&Act>) -> bool {
     match act {
         None | Some(Act::Run(_) | Act::Demo | Act::Conformance(_)) => true,
         Some(Act::Plan(act)) => !matches!(act, PlanAct::List { .. } | PlanAct::Show { .. }),
-        Some(Act::Inbox(inbox)) => inbox.act.is_some(),
+        Some(Act::Inbox(inbox)) => inbox.act.is_some() || inbox::is_gone_through(inbox),
+        Some(Act::Policy(act)) => matches!(act, PolicyAct::Set { .. } | PolicyAct::Unset { .. }),
         Some(Act::Space(act)) => !matches!(act, SpaceAct::List { .. }),
         Some(Act::Mode(mode)) => mode.mode.is_some(),
         Some(Act::Trust(trust)) => !trust.list,
@@ -201,6 +204,8 @@ mod tests {
             &["plan", "run", "p"],
             &["inbox", "approve", "a@d"],
             &["inbox", "deny", "a"],
+            &["policy", "set", "git log *", "allow"],
+            &["policy", "unset", "git log *", "--person"],
             &["inbox", "answer", "a", "x"],
             &["mode", "agent"],
             &["space", "mode", "s", "agent"],
@@ -223,6 +228,8 @@ mod tests {
             &["checkpoint", "diff", "last"],
             &["profile"],
             &["explain", "read_file"],
+            &["policy", "list"],
+            &["policy", "probe", "git log"],
             &["audit", "head"],
             &["doctor"],
             &["try", "make"],

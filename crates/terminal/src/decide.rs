@@ -67,8 +67,8 @@ pub(crate) async fn review(
     printer.line(Mark::Plan, &printed_terms(&view, terms));
     let mut held: Option<String> = None;
     loop {
-        printer.prompt("a approve and run · c comment · r request changes · x reject · q later > ");
-        let Typed::Line(line) = lines.answer().await else {
+        let question = "a approve and run · c comment · r request changes · x reject · q later > ";
+        let Typed::Line(line) = lines.answer(printer, question).await else {
             return Ok(None);
         };
         let decide = |decision, reason| Ok(Some(terms.decide(&view.id, &view.digest, decision, reason)));
@@ -77,8 +77,7 @@ pub(crate) async fn review(
             ("q", _) => return Ok(None),
             ("r", _) => return decide(ApprovalMove::RequestRevision, None),
             ("x", _) => {
-                printer.prompt("why? (Enter for no reason) > ");
-                let Typed::Line(reason) = lines.answer().await else {
+                let Typed::Line(reason) = lines.answer(printer, "why? (Enter for no reason) > ").await else {
                     return Ok(None);
                 };
                 return decide(
@@ -87,8 +86,7 @@ pub(crate) async fn review(
                 );
             }
             ("c", _) => {
-                printer.prompt("comment > ");
-                let Typed::Line(text) = lines.answer().await else {
+                let Typed::Line(text) = lines.answer(printer, "comment > ").await else {
                     return Ok(None);
                 };
                 comment(engine, printer, &view.id, text.trim()).await?;

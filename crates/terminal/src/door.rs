@@ -60,6 +60,7 @@ impl Door {
         let mut done = done;
         let mut interrupted = false;
         loop {
+            let again = done.clone();
             let Some(report) = self.follow(done).await? else {
                 return Ok(Driven {
                     report: None,
@@ -80,7 +81,14 @@ impl Door {
             let Some(command) = next else {
                 return self.close(report, interrupted).await;
             };
-            done = self.carry_out(command).await?;
+            done = match self.carry_out(command).await {
+                // Answered elsewhere in the meantime, or changed: what waits now is looked at anew.
+                Err(problem) if problem.kind == ProblemKind::Stale => {
+                    self.printer.problem(&problem);
+                    without_notices(again)
+                }
+                done => done?,
+            };
         }
     }
 
@@ -213,6 +221,15 @@ impl Door {
             report: Some(report),
             exit,
         })
+    }
+}
+
+fn without_notices(done: Done) -> Done {
+    let notices = Vec::new();
+    match done {
+        Done::Run { run, .. } => Done::Run { run, notices },
+        Done::Orchestration { orchestration, .. } => Done::Orchestration { orchestration, notices },
+        other => other,
     }
 }
 

@@ -3,11 +3,14 @@
 use std::io::BufRead;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{QueueSelector, tcflush};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use crate::print::Printer;
+
 /// Words that begin a command of a thread. Known only in what a person types.
-pub(crate) const COMMANDS: [&str; 9] = [
+pub(crate) const COMMANDS: [&str; 10] = [
     "/plan",
     "/agent",
     "/orchestrate",
@@ -15,6 +18,7 @@ pub(crate) const COMMANDS: [&str; 9] = [
     "/inbox",
     "/undo",
     "/redo",
+    "/later",
     "/help",
     "/quit",
 ];
@@ -166,12 +170,21 @@ impl Lines {
         self.put_back = Some(line);
     }
 
-    /// The next line typed after the question was shown: what was typed before it was no answer.
-    pub(crate) async fn answer(&mut self) -> Typed {
+    /// Asks, and takes the next line: what was typed before the question was shown is no answer, not
+    /// even the beginning of a line.
+    pub(crate) async fn answer(&mut self, printer: &mut Printer, question: &str) -> Typed {
         if let Source::Keyboard(receiver) = &mut self.source {
+            // What is no terminal keeps nothing back.
+            let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
             while receiver.try_recv().is_ok() {}
         }
+        printer.prompt(question);
         self.next().await
+    }
+
+    /// Whether a line that was no answer comes next.
+    pub(crate) const fn has_put_back(&self) -> bool {
+        self.put_back.is_some()
     }
 }
 

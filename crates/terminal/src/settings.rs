@@ -2,6 +2,7 @@
 //! what holds. A fault in any layer is an error; nothing is silently left out. It must not know what
 //! the settings do.
 
+mod edit;
 mod file;
 mod keep;
 mod locks;
@@ -20,6 +21,7 @@ use llm::Given;
 use modes::{Autonomy, RuleText, Scope};
 use work::plan::Landing;
 
+pub(crate) use edit::{forget_rule, keep_rule};
 use file::{File, LimitTable, Provider};
 pub(crate) use file::{MODELS, PROVIDERS};
 pub(crate) use keep::keep_plan_try;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use modes::Mode;
+use modes::{Mode, Verdict};
 
 use crate::near::near;
 
@@ -42,6 +42,23 @@ pub(crate) fn chosen_mode(word: &str) -> Result<Mode, String> {
 pub(crate) fn named_mode(word: &str) -> Result<Mode, String> {
     Mode::named(word)
         .map_err(|error| with_suggestion(word, &error.to_string(), &["agent", "plan", "orchestrate", "review"]))
+}
+
+/// What a rule says.
+pub(crate) fn verdict(word: &str) -> Result<Verdict, String> {
+    const WORDS: [(&str, Verdict); 4] = [
+        ("allow", Verdict::Allow),
+        ("ask", Verdict::Ask),
+        ("plan", Verdict::Plan),
+        ("deny", Verdict::Deny),
+    ];
+    WORDS
+        .iter()
+        .find_map(|(known, verdict)| (*known == word).then_some(*verdict))
+        .ok_or_else(|| {
+            let known = WORDS.map(|(known, _)| known);
+            with_suggestion(word, "a rule says allow, ask, plan or deny", &known)
+        })
 }
 
 fn with_suggestion(word: &str, error: &str, known: &[&str]) -> String {

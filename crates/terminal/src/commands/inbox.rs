@@ -1,25 +1,97 @@
 //! `inbox`: what waits for a person, and answering it from anywhere.
 
 use engine::{Attendance, Command, Done, Pending, PersonAnswer, Problem};
-use modes::{Reach, short_digest};
+use modes::short_digest;
+use work::plan::{ApprovalOptions, Selection};
 
 use super::{Opening, at_a_terminal, door};
-use crate::arguments::{InboxAct, InboxArguments, Named, Then};
+use crate::arguments::{InboxAct, InboxArguments, Named, ReachArguments, Then};
 use crate::ask::{self, Reaction};
-use crate::closing::how_to_answer;
+use crate::closing::{duration, how_to_answer};
+use crate::decide::{self, Terms};
 use crate::door::{Door, Output};
 use crate::exit::Exit;
 use crate::house::{House, Proved};
+use crate::lines::Typed;
 use crate::near::near;
 use crate::print::Mark;
 
 pub(super) async fn inbox(house: &House, arguments: InboxArguments) -> Result<Exit, Problem> {
     match arguments.act {
+        None if is_gone_through(&arguments) => go_through(house).await,
         None => list(house, arguments.json).await,
-        Some(InboxAct::Approve { named, then }) => decide(house, &named, &then, true).await,
-        Some(InboxAct::Deny { named, then }) => decide(house, &named, &then, false).await,
+        Some(InboxAct::Approve { named, reach, then }) => decide(house, &named, &then, Some(reach)).await,
+        Some(InboxAct::Deny { named, then }) => decide(house, &named, &then, None).await,
         Some(InboxAct::Answer { id, text, then }) => answer(house, &id, text, &then).await,
     }
+}
+
+/// Whether everything that waits is shown and answered one after the other.
+pub(super) fn is_gone_through(arguments: &InboxArguments) -> bool {
+    arguments.act.is_none() && !arguments.list && !arguments.json && at_a_terminal()
+}
+
+async fn go_through(house: &House) -> Result<Exit, Problem> {
+    let landing = house.settings()?.sound()?.landing;
+    let opening = Opening {
+        attendance: Attendance::Person,
+        proved: Proved::Now,
+        ..Opening::to_look(false)
+    };
+    let mut door = door(house, opening).await?;
+    let waiting = door.engine.inbox().await?;
+    if waiting.is_empty() {
+        door.printer.line(Mark::Note, "nothing waits for you");
+    } else {
+        door.printer
+            .line(Mark::Note, "/later leaves one for later; /quit leaves all");
+    }
+    for (place, listed) in waiting.iter().enumerate() {
+        // Another door may have answered it while the one before was looked at.
+        let Some(pending) = door.engine.inbox().await?.into_iter().find(|now| now.id == listed.id) else {
+            continue;
+        };
+        door.printer.line(
+            Mark::Note,
+            &format!("{} of {}, {}", place + 1, waiting.len(), since(&pending)),
+        );
+        let reaction = match &pending.plan_id {
+            Some(plan) => {
+                let terms = Terms {
+                    options: ApprovalOptions::with_landing(landing),
+                    selection: Selection::All,
+                };
+                decide::review(&door.engine, &mut door.printer, &mut door.lines, plan, &terms)
+                    .await?
+                    .map_or(Reaction::Later, Reaction::Act)
+            }
+            None => ask::person(&mut door.printer, &mut door.lines, &pending).await,
+        };
+        let answered = match reaction {
+            Reaction::Act(command) => carry_out(&mut door, command, &pending, false).await,
+            Reaction::Interrupt => return Ok(Exit::INTERRUPTED),
+            Reaction::Later if !door.lines.has_put_back() => continue,
+            Reaction::Later => match door.lines.next().await {
+                Typed::Line(line) if line.trim() == "/later" => continue,
+                _ => return Ok(Exit::FINE),
+            },
+        };
+        // What is wrong with one answer does not keep the others from being given.
+        if let Err(problem) = answered {
+            door.printer.problem(&problem);
+        }
+    }
+    Ok(Exit::FINE)
+}
+
+/// Where it waits, and for how long.
+fn since(pending: &Pending) -> String {
+    format!(
+        "waiting for {} in space {}, thread {}",
+        duration(pending.waiting_ms),
+        pending.space_id,
+        pending.thread_id
+    )
 }
 
 async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
@@ -34,6 +106,7 @@ async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
     }
     for pending in &waiting {
         ask::show(&mut door.printer, pending);
+        door.printer.line(Mark::Note, &since(pending));
         door.printer
             .line(Mark::Note, &format!("stance {}", how_to_answer(pending)));
     }
@@ -75,7 +148,8 @@ async fn find(door: &Door, id: &str) -> Result<Pending, Problem> {
     })
 }
 
-async fn decide(house: &House, named: &Named, then: &Then, yes: bool) -> Result<Exit, Problem> {
+/// A yes with its reach, or a no.
+async fn decide(house: &House, named: &Named, then: &Then, yes: Option<ReachArguments>) -> Result<Exit, Problem> {
     let mut door = working_door(house, then).await?;
     let pending = find(&door, &named.id).await?;
     let command = match (pending.kind.as_str(), &named.digest) {
@@ -85,9 +159,15 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: bool) -> Result<
                     .hint(format!("stance {}", how_to_answer(&pending))),
             );
         }
-        (_, Some(digest)) => decision(&pending, Some(digest.clone()), yes, then.because.clone()),
+        (kind, _) if kind != "permission" && yes.as_ref().is_some_and(ReachArguments::is_given) => {
+            return Err(Problem::usage(format!(
+                "{} is no permission: --run, --always and --as are for those.",
+                pending.id
+            )));
+        }
+        (_, Some(digest)) => decision(&pending, digest.clone(), yes, then.because.clone()),
         // A no is about whatever is there: it lets nothing happen.
-        ("permission", None) if !yes => decision(&pending, Some(pending.digest.clone()), yes, then.because.clone()),
+        ("permission", None) if yes.is_none() => decision(&pending, pending.digest.clone(), yes, then.because.clone()),
         ("permission" | "plan_exit", None) if door.attended => {
             match ask::person(&mut door.printer, &mut door.lines, &pending).await {
                 Reaction::Act(command) => command,
@@ -97,7 +177,7 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: bool) -> Result<
         }
         (_, None) => {
             ask::show(&mut door.printer, &pending);
-            let word = if yes { "approve" } else { "deny" };
+            let word = if yes.is_some() { "approve" } else { "deny" };
             return Err(
                 Problem::usage("A decision names the digest of what was shown.").hint(format!(
                     "stance inbox {word} {}@{}",
@@ -107,26 +187,25 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: bool) -> Result<
             );
         }
     };
-    carry_out(&mut door, command, &pending, then).await
+    carry_out(&mut door, command, &pending, then.resume).await
 }
 
-fn decision(pending: &Pending, digest: Option<String>, yes: bool, because: Option<String>) -> Command {
-    if pending.kind == "permission" {
-        let answer = if yes {
-            PersonAnswer::Allow {
-                reach: Reach::Once,
-                words: None,
-            }
-        } else {
-            PersonAnswer::Deny { because }
-        };
-        return Command::Answer {
-            id: pending.id.clone(),
-            digest,
-            answer,
-        };
+fn decision(pending: &Pending, digest: String, yes: Option<ReachArguments>, because: Option<String>) -> Command {
+    if pending.kind != "permission" {
+        return ask::decided(pending, digest, yes.is_some(), because);
     }
-    ask::decided(pending, digest.unwrap_or_default(), yes, because)
+    let answer = match yes {
+        Some(reach) => PersonAnswer::Allow {
+            reach: reach.reach(),
+            words: reach.words,
+        },
+        None => PersonAnswer::Deny { because },
+    };
+    Command::Answer {
+        id: pending.id.clone(),
+        digest: Some(digest),
+        answer,
+    }
 }
 
 async fn answer(house: &House, id: &str, text: String, then: &Then) -> Result<Exit, Problem> {
@@ -142,13 +221,13 @@ async fn answer(house: &House, id: &str, text: String, then: &Then) -> Result<Ex
         digest: None,
         answer: PersonAnswer::Text(text),
     };
-    carry_out(&mut door, command, &pending, then).await
+    carry_out(&mut door, command, &pending, then.resume).await
 }
 
 /// Decides, and goes on with what waited only when that was asked for.
-async fn carry_out(door: &mut Door, command: Command, pending: &Pending, then: &Then) -> Result<Exit, Problem> {
+async fn carry_out(door: &mut Door, command: Command, pending: &Pending, resume: bool) -> Result<Exit, Problem> {
     let done = door.carry_out(command).await?;
-    if then.resume {
+    if resume {
         return Ok(door.drive(done).await?.exit);
     }
     let (words, next) = match done {

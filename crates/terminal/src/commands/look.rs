@@ -2,7 +2,7 @@
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use engine::{Explanation, Problem};
+use engine::{Explanation, Problem, ShellAnswer};
 use modes::Decision;
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ pub(super) async fn explain(house: &House, arguments: ExplainArguments) -> Resul
         Some(mode) => mode,
         None => mode_of(&door.engine, arguments.space.as_deref()).await?,
     };
-    let explanation = door.engine.explain(mode, &arguments.tool)?;
+    let explanation = door.engine.explain(mode, &arguments.what).await?;
     if arguments.json {
         door.printer.json(&explanation)?;
     } else {
@@ -88,22 +88,26 @@ pub(super) async fn explain(house: &House, arguments: ExplainArguments) -> Resul
 }
 
 fn explained(printer: &mut Printer, explanation: &Explanation) {
-    let (mark, decision) = match explanation.decision {
-        Decision::Allow => (Mark::Done, "runs"),
-        Decision::Ask => (Mark::Asks, "asks first"),
-        Decision::Deny => (Mark::Refused, "is refused"),
-    };
-    printer.line(
-        mark,
-        &format!(
-            "{} in {}: {decision}, decided by {}",
-            explanation.tool,
-            explanation.mode,
-            explanation.layer.word()
-        ),
+    decided(
+        printer,
+        &format!("{} in {}", explanation.what, explanation.mode),
+        &ShellAnswer {
+            decision: explanation.decision,
+            layer: explanation.layer,
+            reason: explanation.reason.clone(),
+        },
     );
-    if !explanation.reason.is_empty() {
-        printer.line(Mark::Note, &explanation.reason);
+    for thing in &explanation.things {
+        let rule = thing
+            .rule
+            .as_ref()
+            .map_or_else(|| "no rule speaks of it".to_owned(), |rule| format!("the rule {rule}"));
+        printer.line(Mark::Note, &format!("it would {}: {rule}", thing.what));
+    }
+    if let Some(shell) = &explanation.shell {
+        decided(printer, &format!("through {}", explanation.tool), &shell.built_in);
+        decided(printer, "in the shell of an outside agent", &shell.foreign_shell);
+        return;
     }
     let effects = if explanation.effects.is_empty() {
         "no effect is common to all its calls".to_owned()
@@ -117,6 +121,18 @@ fn explained(printer: &mut Printer, explanation: &Explanation) {
         "the model does not see it"
     };
     printer.line(Mark::Note, seen);
+}
+
+fn decided(printer: &mut Printer, what: &str, answer: &ShellAnswer) {
+    let (mark, decision) = match answer.decision {
+        Decision::Allow => (Mark::Done, "runs"),
+        Decision::Ask => (Mark::Asks, "asks first"),
+        Decision::Deny => (Mark::Refused, "is refused"),
+    };
+    printer.line(mark, &format!("{what}: {decision}, decided by {}", answer.layer.word()));
+    if !answer.reason.is_empty() {
+        printer.line(Mark::Note, &answer.reason);
+    }
 }
 
 pub(super) async fn audit(house: &House, act: AuditAct) -> Result<Exit, Problem> {

@@ -16,7 +16,7 @@ use crate::lines::{COMMANDS, Typed};
 use crate::near::suggestion;
 use crate::print::Mark;
 
-const HELP: [&str; 9] = [
+const HELP: [&str; 10] = [
     "/plan [text]         switch to Plan, and send the text there",
     "/agent [text]        switch to Agent, and send the text there",
     "/orchestrate [text]  switch to Orchestrate, and send the text there",
@@ -24,6 +24,7 @@ const HELP: [&str; 9] = [
     "/inbox               everything that waits for you",
     "/undo                take back the newest run: its changes in files, and its part here",
     "/redo                bring back what /undo took",
+    "/later               leave what is asked for later",
     "/quit                leave; what waits goes on waiting",
     "anything else is a message; Ctrl-C stops a run",
 ];
@@ -52,7 +53,7 @@ fn read(line: &str) -> Input {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let draft = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
     match word {
-        "" => Input::Nothing,
+        "" | "/later" => Input::Nothing,
         "/approve" => Input::Approve,
         "/inbox" => Input::Inbox,
         "/undo" => Input::Undo,

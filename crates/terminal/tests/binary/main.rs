@@ -10,6 +10,7 @@
     reason = "a test fails by panicking and acts on real files and processes"
 )]
 
+mod answers;
 mod attacks;
 mod attempts;
 mod checkpoints;

@@ -1,0 +1,149 @@
+//! Changing one rule of a person's settings file and nothing else of it: comments, order and layout
+//! stay. It must not know what a rule means.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use engine::{Problem, ProblemKind};
+use modes::Verdict;
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
+
+const TABLE: &str = "permissions";
+const WORDS: [(&str, Verdict); 4] = [
+    ("allow", Verdict::Allow),
+    ("ask", Verdict::Ask),
+    ("plan", Verdict::Plan),
+    ("deny", Verdict::Deny),
+];
+
+/// Sets a rule; it stands once afterwards, whatever it said before.
+pub(crate) fn keep_rule(file: &Path, rule: &str, verdict: Verdict) -> Result<(), Problem> {
+    let mut document = read(file)?;
+    removed(&mut document, rule);
+    let table = document.entry(TABLE).or_insert(Item::Table(Table::new()));
+    let Some(table) = table.as_table_like_mut() else {
+        return Err(unusual(file));
+    };
+    let word = WORDS
+        .iter()
+        .find(|(_, known)| *known == verdict)
+        .map_or("deny", |(word, _)| word);
+    let list = table.entry(word).or_insert(Item::Value(Value::Array(Array::new())));
+    let Some(list) = list.as_array_mut() else {
+        return Err(unusual(file));
+    };
+    list.push(rule);
+    write(file, &document.to_string())
+}
+
+/// Removes a rule wherever it stands in the file.
+pub(crate) fn forget_rule(file: &Path, rule: &str) -> Result<(), Problem> {
+    let mut document = read(file)?;
+    if !removed(&mut document, rule) {
+        return Err(
+            Problem::usage(format!("{}: no rule {rule:?} stands there", file.display()))
+                .hint("`stance policy list` shows every rule with its place."),
+        );
+    }
+    write(file, &document.to_string())
+}
+
+fn removed(document: &mut DocumentMut, rule: &str) -> bool {
+    let mut found = false;
+    let Some(table) = document.get_mut(TABLE).and_then(Item::as_table_like_mut) else {
+        return false;
+    };
+    for (word, _) in WORDS {
+        if let Some(list) = table.get_mut(word).and_then(Item::as_array_mut) {
+            list.retain(|item| {
+                let other = item.as_str() != Some(rule);
+                found |= !other;
+                other
+            });
+        }
+    }
+    found
+}
+
+fn read(file: &Path) -> Result<DocumentMut, Problem> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        other => other.map_err(|error| machine(file, &error))?,
+    };
+    text.parse()
+        .map_err(|error| Problem::refused(format!("{}: this is no TOML: {error}", file.display())))
+}
+
+/// Writes the file anew beside itself and puts it in its place; behind a link, where that leads.
+fn write(file: &Path, text: &str) -> Result<(), Problem> {
+    let real = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let folder = real.parent().unwrap_or(Path::new("/"));
+    let put = || {
+        fs::create_dir_all(folder)?;
+        let draft = real.with_extension(format!("toml.{}", std::process::id()));
+        let mut written = fs::File::create(&draft)?;
+        if let Ok(facts) = fs::metadata(&real) {
+            written.set_permissions(facts.permissions())?;
+        }
+        written.write_all(text.as_bytes())?;
+        written.sync_all()?;
+        fs::rename(&draft, &real)
+    };
+    put().map_err(|error: std::io::Error| machine(file, &error))
+}
+
+fn machine(file: &Path, error: &std::io::Error) -> Problem {
+    Problem::new(ProblemKind::Machine, format!("{}: {error}", file.display()))
+}
+
+fn unusual(file: &Path) -> Problem {
+    Problem::refused(format!(
+        "{}: `{TABLE}` is written in a form that cannot be changed here",
+        file.display()
+    ))
+    .hint("Edit the file yourself; `stance policy list` shows what it comes to.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_changed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        let before = "# mine\n[limits]\nminutes = 5 # short\n\n[permissions]\n# what I trust\nallow = [\n    \"npm run *\", \
+                      # builds\n    \"make\",\n]\n";
+        fs::write(&file, before).unwrap();
+        keep_rule(&file, "git push *", Verdict::Deny).unwrap();
+        let after = fs::read_to_string(&file).unwrap();
+        assert_eq!(after, format!("{before}deny = [\"git push *\"]\n"));
+        keep_rule(&file, "make", Verdict::Ask).unwrap();
+        let after = fs::read_to_string(&file).unwrap();
+        assert!(
+            after.contains("ask = [\"make\"]") && after.matches("make").count() == 1,
+            "{after}"
+        );
+        assert!(
+            after.contains("# mine") && after.contains("# builds") && after.contains("# short"),
+            "{after}"
+        );
+        forget_rule(&file, "git push *").unwrap();
+        forget_rule(&file, "make").unwrap();
+        assert!(forget_rule(&file, "make").is_err());
+        assert!(fs::read_to_string(&file).unwrap().contains("npm run *"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_yet_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep/settings.toml");
+        keep_rule(&file, "edit(src/**)", Verdict::Allow).unwrap();
+        assert_eq!(
+            fs::read_to_string(&file).unwrap(),
+            "[permissions]\nallow = [\"edit(src/**)\"]\n"
+        );
+        assert_eq!(fs::read_dir(folder.path().join("deep")).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,165 @@
+//! Rules: each place they stand in holds, all are listed in the order they are asked, and only an
+//! operator changes them.
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, calls, says, turns};
+
+fn writes(place: &Place, path: &str, arguments: &[&str]) -> (i32, Value) {
+    let model = place.script(
+        "writes",
+        &turns(&[
+            calls(&[("write_to_file", json!({"path": path, "content": "new\n"}))]),
+            says("done"),
+        ]),
+    );
+    let mut all = vec!["--mode", "agent"];
+    all.extend(arguments);
+    all.push("write it");
+    place.run(&model, &all)
+}
+
+#[test]
+fn a_deny_rule_of_any_place_holds_against_every_yes() {
+    let place = Place::new();
+    place.settings("[permissions]\ndeny = [\"edit(person.txt)\"]\n");
+    place.write(
+        ".stance/settings.toml",
+        "[permissions]\ndeny = [\"edit(project.txt)\"]\n",
+    );
+    let said = place.stance(&["policy", "set", "edit(kept.txt)", "deny"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    for (path, flags) in [
+        ("person.txt", &["--allow", "edit(person.txt)"][..]),
+        ("project.txt", &["--allow", "edit(**)", "--yolo"]),
+        ("kept.txt", &["--allow", "edit(kept.txt)"]),
+        ("run.txt", &["--allow", "edit(run.txt)", "--deny", "edit(run*)"]),
+    ] {
+        let (_, report) = writes(&place, path, flags);
+        assert_eq!(report["denials"][0]["layer"], "deny_rule", "{path}: {report:#}");
+        assert!(!place.repo().join(path).exists(), "{path}");
+    }
+    let (_, report) = writes(&place, "free.txt", &[]);
+    assert_eq!(report["denials"], json!([]));
+}
+
+#[test]
+fn every_rule_is_listed_in_the_order_it_is_asked_and_with_its_place() {
+    let place = Place::new();
+    place.settings("[permissions]\nallow = [\"make\"]\ndeny = [\"net(example.org)\"]\n");
+    place.write(".stance/settings.toml", "[permissions]\nask = [\"edit(docs/**)\"]\n");
+    place.stance(&["policy", "set", "mcp(forge/*)", "ask"]);
+    let rules = place.stance(&["policy", "list", "--json"]).report();
+    let rules = rules.as_array().unwrap();
+    let at = |rule: &str| {
+        rules
+            .iter()
+            .position(|row| row["rule"] == rule)
+            .unwrap_or_else(|| panic!("{rule}: {rules:#?}"))
+    };
+    let order = [
+        at("the home of Stance"),
+        at("net(example.org)"),
+        at("edit(docs/**)"),
+        at("make"),
+        at("effect(git_push)"),
+        at("edit(NAME)"),
+    ];
+    assert!(order.is_sorted(), "{order:?}");
+    assert!(at("mcp(forge/*)") < at("make"));
+    let place_of = |rule: &str| rules[at(rule)]["place"].as_str().unwrap();
+    assert!(place_of("make").ends_with("settings.toml:2"), "{}", place_of("make"));
+    assert!(place_of("edit(docs/**)").ends_with(".stance/settings.toml:2"));
+    assert!(
+        rules[at("edit(NAME)")]["names"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(".github"))
+    );
+    assert!(rules.iter().all(|row| row["managed"] == false));
+}
+
+#[test]
+fn a_rule_of_the_persons_file_is_set_and_unset_where_it_stands() {
+    let place = Place::new();
+    place.settings("# mine\n[permissions]\nallow = [\"make\"] # builds\n");
+    assert_eq!(
+        place.stance(&["policy", "set", "edit(a.txt)", "deny", "--person"]).code,
+        0
+    );
+    let text = std::fs::read_to_string(place.stance_home().join("settings.toml")).unwrap();
+    assert!(
+        text.contains("# mine") && text.contains("# builds") && text.contains("deny = [\"edit(a.txt)\"]"),
+        "{text}"
+    );
+    let (_, report) = writes(&place, "a.txt", &[]);
+    assert_eq!(report["denials"][0]["layer"], "deny_rule");
+    assert_eq!(place.stance(&["policy", "unset", "edit(a.txt)", "--person"]).code, 0);
+    let (_, report) = writes(&place, "a.txt", &[]);
+    assert_eq!(report["denials"], json!([]));
+    for (words, code) in [
+        (&["policy", "set", "write(x)", "allow"][..], 2),
+        (&["policy", "set", "write(x)", "allow", "--person"], 2),
+        (&["policy", "set", "make", "permit"], 2),
+        (&["policy", "unset", "nobody"], 2),
+        (&["policy", "unset", "nobody", "--person"], 2),
+    ] {
+        let said = place.stance(words);
+        assert_eq!(said.code, code, "{words:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_run_sets_no_rule() {
+    let mut place = Place::new();
+    place.settings("# mine\n");
+    place.variables.push(("STANCE_RUN".to_owned(), "r_1".to_owned()));
+    for words in [
+        &["policy", "set", "make", "allow"][..],
+        &["policy", "set", "make", "allow", "--person"],
+        &["policy", "unset", "make"],
+        &["policy", "unset", "make", "--person"],
+    ] {
+        let said = place.stance(words);
+        assert_eq!(said.code, 1, "{words:?}");
+        assert!(said.err.contains("A run is never an operator"), "{}", said.err);
+    }
+    assert_eq!(
+        std::fs::read_to_string(place.stance_home().join("settings.toml")).unwrap(),
+        "# mine\n"
+    );
+    assert_eq!(place.stance(&["policy", "list"]).code, 0);
+}
+
+#[test]
+fn a_line_is_explained_by_what_two_shells_would_do_with_it() {
+    let place = Place::new();
+    place.settings("[permissions]\ndeny = [\"npm publish *\"]\n");
+    let explained = |words: &[&str]| {
+        let said = place.stance(&[words, &["--json"]].concat());
+        assert_eq!(said.code, 0, "{words:?}: {}", said.err);
+        said.report()
+    };
+    let plan = explained(&["explain", "cargo metadata", "--mode", "plan"]);
+    assert_eq!(
+        (&plan["decision"], &plan["layer"]),
+        (&json!("deny"), &json!("ceiling")),
+        "{plan:#}"
+    );
+    assert!(plan["effects"].as_array().unwrap().contains(&json!("process_spawn")));
+    assert_eq!(plan["foreign_shell"]["decision"], "deny");
+    assert!(plan["built_in"]["decision"].is_string(), "{plan:#}");
+    let agent = explained(&["policy", "probe", "npm publish now", "--mode", "agent"]);
+    assert_eq!(
+        (&agent["decision"], &agent["layer"]),
+        (&json!("deny"), &json!("deny_rule"))
+    );
+    assert!(
+        agent["reason"].as_str().unwrap().contains("settings.toml:2"),
+        "{agent:#}"
+    );
+    let read = explained(&["policy", "probe", "read_file {\"path\": \".env\"}", "--mode", "plan"]);
+    assert_eq!(read["tool"], "read_file");
+    let tool = explained(&["explain", "write_to_file", "--mode", "plan"]);
+    assert_eq!((&tool["decision"], &tool["built_in"]), (&json!("deny"), &Value::Null));
+}
