@@ -56,10 +56,15 @@ fn waiting(row: &Row) -> Pending {
         plan_id: None,
         thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
-        waiting_ms: clock::now_ms() - row.integer("created_ms").unwrap_or_default(),
+        since_ms: since(row),
+        waiting_ms: clock::now_ms() - since(row),
         rules: kept_by_a_yes(&row.body),
         lines,
     }
+}
+
+fn since(row: &Row) -> i64 {
+    row.integer("created_ms").unwrap_or_default()
 }
 
 fn permission(body: &Value) -> (String, Vec<String>) {
@@ -123,7 +128,8 @@ fn approval(row: &Row) -> Pending {
         plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
         thread_id: row.text("thread").unwrap_or_default().to_owned(),
         space_id: row.text("space").unwrap_or_default().to_owned(),
-        waiting_ms: clock::now_ms() - row.integer("created_ms").unwrap_or_default(),
+        since_ms: since(row),
+        waiting_ms: clock::now_ms() - since(row),
         rules: kept_by_a_yes(&row.body),
         lines: Vec::new(),
     }

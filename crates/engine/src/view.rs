@@ -207,7 +207,10 @@ pub struct Pending {
     pub thread_id: String,
     /// Its space.
     pub space_id: String,
-    /// How long it has been waiting, in milliseconds.
+    /// Since when it waits, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// How long that is, in milliseconds.
+    #[serde(skip)]
     pub waiting_ms: i64,
     /// The rules that a yes to a permission would keep, where it may reach further than this once.
     pub rules: Vec<String>,

@@ -194,6 +194,7 @@ mod tests {
             plan_id: None,
             space_id: "s1".to_owned(),
             thread_id: "t1".to_owned(),
+            since_ms: 0,
             waiting_ms: 1000,
             rules: Vec::new(),
             lines: lines.iter().map(|line| (*line).to_owned()).collect(),

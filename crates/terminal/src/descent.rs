@@ -1,15 +1,34 @@
 //! A run is never an operator: a process that descends from one decides nothing. It must not know
 //! which commands decide.
 
+use std::ffi::CStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::Problem;
+use engine::{Problem, ProblemKind};
+use rustix::process::{getpid, set_child_subreaper};
+use rustix::thread::set_name;
 
 use crate::environment::{Environment, STANCE_RUN};
 
 /// More ancestors than any honest process has.
 const MOST_ANCESTORS: usize = 1024;
+
+/// What a process calls itself that drives runs whose programs no walls hold.
+const DRIVES: &CStr = c"stance: drives";
+
+/// Makes this process the parent of whatever its runs leave behind, and names it so that those are
+/// told for what they are: without walls a program can clear its environment and leave its parent.
+pub(crate) fn keep_descendants() -> Result<(), Problem> {
+    set_child_subreaper(Some(getpid()))
+        .and_then(|()| set_name(DRIVES))
+        .map_err(|error| {
+            Problem::new(
+                ProblemKind::Machine,
+                format!("The programs of a run cannot be kept: {error}."),
+            )
+        })
+}
 
 /// The process table, as the kernel shows it.
 pub(crate) struct ProcessTable {
@@ -39,7 +58,7 @@ impl ProcessTable {
         let mut current = process;
         for _ in 0..MOST_ANCESTORS {
             let folder = self.root.join(current.to_string());
-            if is_marked(&folder) {
+            if is_marked(&folder) || (current != process && drives(&folder)) {
                 return true;
             }
             match parent(&folder) {
@@ -60,6 +79,11 @@ fn is_marked(folder: &Path) -> bool {
             .split(|byte| *byte == 0)
             .any(|pair| pair.starts_with(start.as_bytes()))
     })
+}
+
+/// Whether the process drives runs without walls.
+fn drives(folder: &Path) -> bool {
+    fs::read(folder.join("comm")).is_ok_and(|name| name.trim_ascii_end() == DRIVES.to_bytes())
 }
 
 /// The parent's number: the second field behind the name, which stands in brackets and may hold any
@@ -83,6 +107,7 @@ mod tests {
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("stat"), format!("{number} ({name}) S {parent} 1 1 0")).unwrap();
             fs::write(folder.join("environ"), environment).unwrap();
+            fs::write(folder.join("comm"), format!("{name}\n")).unwrap();
         }
         let table = ProcessTable {
             root: root.path().to_owned(),
@@ -120,6 +145,14 @@ mod tests {
             (5, 1, "bash", "A=1\0STANCE_RUN=r1\0"),
         ];
         assert!(refused(&chain, &[]));
+    }
+
+    #[test]
+    fn what_a_run_without_walls_left_behind_is_found_beneath_who_drives_it() {
+        let chain = [(9, 7, "copy", ""), (7, 5, "sh", ""), (5, 1, "stance: drives", "A=1\0")];
+        assert!(refused(&chain, &[]));
+        // Driving itself is an operator's act.
+        assert!(!refused(&[(9, 1, "stance: drives", "")], &[]));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use engine::{Attendance, Engine, EngineConfig, ModelSource, Problem, ProblemKind
 use modes::{Inspection, WallsStanding};
 use sandbox::{Backend, Toolchains, Walls, WallsState};
 
+use crate::descent;
 use crate::environment::Environment;
 use crate::held::{self, Held};
 use crate::models::{Models, NamedModel};
@@ -159,6 +160,9 @@ impl House {
         attendance: Attendance,
         held: Held,
     ) -> Result<Engine, Problem> {
+        if !matches!(held.standing, WallsStanding::Proven | WallsStanding::Absent) {
+            descent::keep_descendants()?;
+        }
         let inspection = self.inspection(settings, &held).await;
         let engine = Engine::open(EngineConfig {
             home: self.stance_home.clone(),

@@ -143,8 +143,10 @@ fn options(arguments: &RunArguments, attendance: Attendance) -> Result<RunOption
                 place: flag.to_owned(),
             };
             Rule::parse(rule.clone()).map_err(|refused| {
-                Problem::usage(format!("{refused}."))
-                    .hint("A rule reads `npm run *`, `edit(src/**)`, `read(.env*)`, `net(host)` or `effect(git_push)`.")
+                Problem::usage(format!("{refused}.")).hint(
+                    "A rule reads `npm run *`, `edit(src/**)`, `read(.env*)`, `net(host)`, `mcp(server/tool)` or \
+                           `effect(git_push)`.",
+                )
             })?;
             options.rules.push(rule);
         }

@@ -95,8 +95,7 @@ async fn look(door: &mut Door) -> Result<Exit, Problem> {
 
 async fn confirmed(printer: &mut Printer, lines: &mut Lines) -> bool {
     loop {
-        printer.prompt("trust exactly this? y / n > ");
-        let Typed::Line(line) = lines.answer().await else {
+        let Typed::Line(line) = lines.answer(printer, "trust exactly this? y / n > ").await else {
             return false;
         };
         match ask::verdict(line.trim()) {

@@ -158,8 +158,7 @@ pub(super) async fn ask_once(
          afterwards, and they have no network.",
     );
     loop {
-        printer.prompt("yes / no, and Enter means yes > ");
-        let Typed::Line(line) = lines.answer().await else {
+        let Typed::Line(line) = lines.answer(printer, "yes / no, and Enter means yes > ").await else {
             return Ok(false);
         };
         let Some(may) = yes_or_no(line.trim()) else { continue };

@@ -2,12 +2,13 @@
 //! stay. It must not know what a rule means.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use engine::{Problem, ProblemKind};
 use modes::Verdict;
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
+
+use super::keep::replace;
 
 const TABLE: &str = "permissions";
 const WORDS: [(&str, Verdict); 4] = [
@@ -75,22 +76,8 @@ fn read(file: &Path) -> Result<DocumentMut, Problem> {
         .map_err(|error| Problem::refused(format!("{}: this is no TOML: {error}", file.display())))
 }
 
-/// Writes the file anew beside itself and puts it in its place; behind a link, where that leads.
 fn write(file: &Path, text: &str) -> Result<(), Problem> {
-    let real = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let folder = real.parent().unwrap_or(Path::new("/"));
-    let put = || {
-        fs::create_dir_all(folder)?;
-        let draft = real.with_extension(format!("toml.{}", std::process::id()));
-        let mut written = fs::File::create(&draft)?;
-        if let Ok(facts) = fs::metadata(&real) {
-            written.set_permissions(facts.permissions())?;
-        }
-        written.write_all(text.as_bytes())?;
-        written.sync_all()?;
-        fs::rename(&draft, &real)
-    };
-    put().map_err(|error: std::io::Error| machine(file, &error))
+    replace(file, text).map_err(|error| machine(file, &error))
 }
 
 fn machine(file: &Path, error: &std::io::Error) -> Problem {

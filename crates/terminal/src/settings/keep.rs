@@ -34,7 +34,7 @@ fn with_plan_try(text: &str, may: bool) -> Result<String, String> {
 }
 
 /// The file is the old one or the new one, never a part.
-fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+pub(super) fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // A link stays one: what it leads to is written.

@@ -158,8 +158,13 @@ fn a_line_is_explained_by_what_two_shells_would_do_with_it() {
         agent["reason"].as_str().unwrap().contains("settings.toml:2"),
         "{agent:#}"
     );
+    place.write(".env", "TOKEN=abc\n");
     let read = explained(&["policy", "probe", "read_file {\"path\": \".env\"}", "--mode", "plan"]);
-    assert_eq!(read["tool"], "read_file");
+    assert_eq!(
+        (&read["tool"], &read["decision"]),
+        (&json!("read_file"), &json!("ask")),
+        "{read:#}"
+    );
     let tool = explained(&["explain", "write_to_file", "--mode", "plan"]);
     assert_eq!((&tool["decision"], &tool["built_in"]), (&json!("deny"), &Value::Null));
 }

@@ -225,6 +225,37 @@ fn an_agent_answers_nothing_for_the_person_from_inside() {
 }
 
 #[test]
+fn what_left_a_run_without_walls_answers_nothing_while_the_run_is_driven() {
+    let place = Place::new();
+    let acts = waiting(&place);
+    let before = standing(&place);
+    // Named as who drives runs without walls: what lost its parent becomes its child.
+    let drives = place.outside().join("stance: drives");
+    fs::copy("/bin/sh", &drives).unwrap();
+    let copy = place.outside().join("s");
+    fs::copy(env!("CARGO_BIN_EXE_stance"), &copy).unwrap();
+    for act in &acts {
+        let line = format!(
+            "env -i HOME=$HOME STANCE_HOME=$STANCE_HOME setsid -w {} {act}; exit $?",
+            copy.display()
+        );
+        let output = Command::new(&drives)
+            .args(["-c", &line])
+            .current_dir(place.repo())
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOME", place.home())
+            .env("STANCE_HOME", place.stance_home())
+            .stdin(Stdio::null())
+            .output();
+        let said = said(output.unwrap());
+        assert_eq!(said.code, 1, "{line}: {said:?}");
+        assert!(said.err.contains("A run is never an operator"), "{line}: {}", said.err);
+    }
+    nothing_was_decided(&place, &before);
+}
+
+#[test]
 fn who_comes_from_a_run_answers_nothing_even_without_walls() {
     let place = Place::new();
     let acts = waiting(&place);
