@@ -30,7 +30,14 @@ fn standing(place: &Place) -> [Value; 3] {
         &["inbox", "--json"],
         &["space", "list", "--json"],
     ]
-    .map(|line| place.stance(line).report())
+    .map(|line| {
+        let mut rows = place.stance(line).report();
+        for row in rows.as_array_mut().unwrap() {
+            // It goes on by itself.
+            row.as_object_mut().unwrap().remove("age_ms");
+        }
+        rows
+    })
 }
 
 /// What the journal would hold, had somebody answered. (That a newer text voids the older is no

@@ -82,7 +82,7 @@ fn the_thread_shows_the_level_that_is_stored_and_how_to_change_the_mode() {
         ("act_freely", "never"),
     ] {
         let place = Place::new();
-        place.settings(&format!("[autonomy]\ndefault = \"{word}\"\n"));
+        place.settings(&format!("[autonomy]\ndefault = \"{word}\"\n[plan]\ntry = false\n"));
         for _ in 0..2 {
             let mut keyboard = Keyboard::start(&place, &[]);
             keyboard
