@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use modes::{ModelView, RunSpec, ThreadReach, Tier, model_view, run_spec};
+use modes::{ModelView, RunSpec, ThreadReach, Tier, WallsStanding, model_view, run_spec};
 use tokio_util::sync::CancellationToken;
 use tools::Scope;
 
@@ -44,6 +44,16 @@ impl Active {
                 "run {run} was started under another profile than this version of Stance has"
             ))
             .hint("send a new message: a new run starts under the present one."));
+        }
+        let (then, now) = (start.recipe.walls, inner.walls_standing());
+        if then != now && now != WallsStanding::Proven {
+            return Err(Problem::refused(format!(
+                "run {run} was started with walls {}, and here they are {}",
+                then.shown(),
+                now.shown()
+            ))
+            .hint("send a new message: a new run starts with the walls that are here.")
+            .hint("`stance doctor` shows what they are."));
         }
         let mut chosen = inner.config.models.choose(start.recipe.mode)?;
         if chosen.settings.provider != start.model.provider {

@@ -29,7 +29,7 @@ use crate::house::{House, Proved};
 use crate::lines::Lines;
 use crate::models::NamedModel;
 use crate::print::{Mark, Printer, Reader};
-use crate::settings::{SandboxMode, Settings};
+use crate::settings::Settings;
 
 /// Carries out one command.
 pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) -> Result<Exit, Problem> {
@@ -118,8 +118,6 @@ struct Opening<'a> {
     model: &'a ModelArguments,
     output: Output,
     attendance: Attendance,
-    /// What programs need around them, over the settings.
-    sandbox: Option<SandboxMode>,
     proved: Proved,
 }
 
@@ -135,7 +133,6 @@ impl Opening<'_> {
             model: &NO_MODEL,
             output: if json { Output::Json } else { Output::Words },
             attendance: Attendance::Nobody,
-            sandbox: None,
             proved: Proved::NotNeeded,
         }
     }
@@ -143,10 +140,7 @@ impl Opening<'_> {
 
 /// Opens a door.
 async fn door(house: &House, opening: Opening<'_>) -> Result<Door, Problem> {
-    let mut settings = house.settings()?.sound()?;
-    if let Some(mode) = opening.sandbox {
-        settings.sandbox.mode = mode;
-    }
+    let settings = house.settings()?.sound()?;
     open(house, &settings, opening).await
 }
 

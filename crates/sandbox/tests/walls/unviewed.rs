@@ -114,28 +114,32 @@ async fn a_writing_process_writes_the_worktree_and_neither_git_nor_what_is_hidde
     assert_eq!(ground.git(&["log", "--format=%s"]), "first\n");
 }
 
-/// A process that wants to outlive the one that began it: it writes when it does.
-fn lives_on(late: &str) -> String {
+/// A line whose processes want to outlive it, each with the worktree's path among its arguments.
+fn lives_on(ground: &Ground) -> String {
+    let tree = ground.tree.display();
+    let stays = format!("trap '' HUP TERM; echo begun >> {tree}/file; exec tail -f {tree}/file");
     format!(
-        "(trap '' HUP TERM; setsid bash -c 'while :; do sleep 0.05; echo x >> {late}; done' & disown) >/dev/null 2>&1 </dev/null; (while :; do sleep 0.05; echo y >> {late}; done) >/dev/null 2>&1 & sleep 0.3; test -s {late}"
+        "(setsid bash -c \"{stays}\" & disown) >/dev/null 2>&1 </dev/null; bash -c \"{stays}\" >/dev/null 2>&1 & \
+         until grep -q begun file; do :; done"
     )
 }
 
-/// Nobody writes the file any more: a fresh, empty one stays empty while another process of ours
-/// runs a good while.
-async fn is_quiet(ground: &Ground) -> bool {
-    fs::write(ground.tree.join("file"), "").unwrap();
-    ground.output(READ_ONLY, "sleep 0.4").await;
-    content(&ground.tree.join("file")).is_empty()
+/// The host's processes that have the worktree's path among their arguments.
+fn left(ground: &Ground) -> Vec<String> {
+    let tree = ground.tree.display().to_string();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let arguments = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    let arguments = arguments.map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
+    arguments.filter(|arguments| arguments.contains(&tree)).collect()
 }
 
 #[tokio::test]
 async fn what_a_process_began_ends_with_it_under_every_backend() {
     for backend in [Backend::Namespaces, Backend::Kernel, Backend::Nothing] {
         let ground = ground(backend);
-        let finished = ground.shell(WRITABLE, &lives_on("file")).await;
+        let finished = ground.shell(WRITABLE, &lives_on(&ground)).await;
         assert_eq!(finished.exit, Some(0), "{backend:?} {}", finished.stderr.text());
-        assert!(is_quiet(&ground).await, "{backend:?}");
+        assert_eq!(left(&ground), [""; 0], "{backend:?}");
     }
 }
 
@@ -143,7 +147,7 @@ async fn what_a_process_began_ends_with_it_under_every_backend() {
 async fn a_killed_process_takes_what_it_began_with_it_under_every_backend() {
     for backend in [Backend::Namespaces, Backend::Kernel, Backend::Nothing] {
         let ground = ground(backend);
-        let line = format!("{}; echo ready; sleep 600", lives_on("file"));
+        let line = format!("{}; echo ready; sleep 600", lives_on(&ground));
         let it = Spawn::new(Program::Shell(line), &ground.tree);
         let mut running = stance_sandbox::spawn(&ground.walls, WRITABLE, &ground.places, it).unwrap();
         let mut output = running.take_output().unwrap();
@@ -151,7 +155,7 @@ async fn a_killed_process_takes_what_it_began_with_it_under_every_backend() {
         running.kill();
         let finished = running.wait().await.unwrap();
         assert_eq!((finished.exit, finished.excess), (None, None), "{backend:?}");
-        assert!(is_quiet(&ground).await, "{backend:?}");
+        assert_eq!(left(&ground), [""; 0], "{backend:?}");
     }
 }
 

@@ -127,7 +127,6 @@ async fn working_door(house: &House, then: &Then) -> Result<Door, Problem> {
             model: &then.model,
             output,
             attendance,
-            sandbox: None,
             proved: Proved::Now,
         },
     )

@@ -46,7 +46,6 @@ async fn working_door(
             model,
             output,
             attendance,
-            sandbox: None,
             proved: Proved::Now,
         },
     )

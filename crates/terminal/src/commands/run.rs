@@ -32,6 +32,9 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
     let options = options(&arguments, attendance)?;
     let mut settings = house.settings()?.sound()?;
     refuse_locked(&arguments, &options, &settings.locks)?;
+    if let Some(mode) = arguments.sandbox {
+        settings.sandbox.mode = mode;
+    }
     if arguments.trust_project {
         for part in &mut settings.parts {
             part.vouched = Some("--trust-project".to_owned());
@@ -49,7 +52,6 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
         model: &arguments.model,
         output,
         attendance,
-        sandbox: arguments.sandbox,
         proved: Proved::Now,
     };
     let mut door = open(house, &settings, opening).await?;

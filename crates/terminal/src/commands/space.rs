@@ -49,7 +49,6 @@ async fn switch(house: &House, space: Option<String>, to: Mode, model: &ModelArg
         model,
         output: Output::Words,
         attendance,
-        sandbox: None,
         proved: Proved::Now,
     };
     let mut door = door(house, opening).await?;

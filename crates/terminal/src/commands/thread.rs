@@ -96,7 +96,6 @@ pub(super) async fn talk(house: &House, model: &ModelArguments) -> Result<Exit, 
         model,
         output: Output::Words,
         attendance: Attendance::Person,
-        sandbox: None,
         proved: Proved::Now,
     };
     let mut talk = Talk {

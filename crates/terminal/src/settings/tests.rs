@@ -6,6 +6,7 @@ use super::*;
 
 mod locked;
 mod project;
+mod sandbox;
 
 /// A managed, a person's and a project's file, as written.
 struct Layout {

@@ -6,4 +6,5 @@ mod attempts;
 mod doctor;
 mod ending;
 pub(crate) mod site;
+mod standing;
 mod working;

@@ -10,7 +10,7 @@ use crate::attacks::evidence::told;
 use crate::support::{Place, Said, calls, said, says, turns};
 
 /// The binary inside another machine, made by these arguments of bubblewrap.
-fn elsewhere(place: &Place, machine: &[&str], words: &[&str]) -> Said {
+pub(super) fn elsewhere(place: &Place, machine: &[&str], words: &[&str]) -> Said {
     let output = Command::new("bwrap")
         .args(machine)
         .args(["--", env!("CARGO_BIN_EXE_stance")])
@@ -81,15 +81,20 @@ fn no_command_runs(machine: &[&str], why: &str) {
     }
 }
 
-#[test]
-fn without_the_program_that_makes_them() {
+/// A machine like this one without the program that makes the walls.
+pub(super) fn without_bubblewrap() -> Vec<&'static str> {
     let mut machine = vec!["--dev-bind", "/", "/"];
     for path in ["/usr/local/bin/bwrap", "/usr/bin/bwrap"] {
         if Path::new(path).exists() {
             machine.extend(["--ro-bind", "/dev/null", path]);
         }
     }
-    no_command_runs(&machine, "bwrap");
+    machine
+}
+
+#[test]
+fn without_the_program_that_makes_them() {
+    no_command_runs(&without_bubblewrap(), "bwrap");
 }
 
 #[test]
