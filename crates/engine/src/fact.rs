@@ -111,6 +111,10 @@ pub(crate) enum Fact {
     Told {
         text: String,
     },
+    Violated {
+        call: String,
+        what: String,
+    },
     Noted {
         call: String,
         text: String,

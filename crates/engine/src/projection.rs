@@ -48,6 +48,7 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::ToolFinished { .. }
         | Fact::Nudged { .. }
         | Fact::Told { .. }
+        | Fact::Violated { .. }
         | Fact::Noted { .. }
         | Fact::TodoUpdated { .. }
         | Fact::OutputSubmitted { .. }

@@ -55,6 +55,7 @@ impl Show {
             "decided" => self.decided(printer, details),
             "tool_started" => printer.line(Mark::Tool, &self.call(details)),
             "tool_finished" => self.finished(printer, details),
+            "violated" => printer.line(Mark::Refused, &format!("against the walls: {}", text(details, "what"))),
             "noted" => printer.foreign(text(details, "text")),
             "todo_updated" => todo(printer, details),
             "nudged" => printer.line(Mark::Note, &format!("reminded: {}", text(details, "text"))),

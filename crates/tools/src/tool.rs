@@ -83,6 +83,9 @@ pub struct ToolResult {
     /// Whether it ran where secret-shaped files of the project could be read.
     #[serde(default)]
     pub saw_secrets: bool,
+    /// What its processes did against the walls, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<String>,
     /// What follows for the run.
     pub then: Then,
 }
@@ -117,6 +120,7 @@ impl ToolResult {
             seen: BTreeMap::new(),
             reached: Vec::new(),
             saw_secrets: false,
+            violations: Vec::new(),
             then: Then::GoOn,
         }
     }

@@ -33,6 +33,10 @@ pub(super) async fn keep(run: &mut Active, finished: Vec<Finished>) -> Result<()
         if how == How::Performed && !run.state.read_secrets && run.state.brings_secrets(&call, &result) {
             facts.push(secrets_read(run, &call).await?);
         }
+        facts.extend(result.violations.iter().map(|what| Fact::Violated {
+            call: call.clone(),
+            what: what.clone(),
+        }));
         if result.then != Then::Waits {
             facts.push(Fact::ToolFinished {
                 call: call.clone(),

@@ -168,6 +168,28 @@ fn folder(cwd: Option<&str>, scope: &Scope) -> Result<PathBuf, BadArguments> {
     }
 }
 
+/// What a command took that it was ended for; its time is no violation.
+fn taken(excess: Excess) -> Option<String> {
+    match excess {
+        Excess::Time => None,
+        Excess::Processes => Some(format!(
+            "it started more than {} processes at a time; find what starts them without end",
+            Limits::default().processes
+        )),
+        Excess::Memory => {
+            Some("its processes took more than three quarters of this machine's memory; work in smaller pieces".into())
+        }
+    }
+}
+
+fn planted(violation: &Violation) -> String {
+    let Violation::GitCreated { path, .. } = violation;
+    format!(
+        "{} was made and moved away: a run makes no repositories",
+        path.display()
+    )
+}
+
 /// Which secret-shaped files the command could not open, and what shows them to it.
 fn hidden(finished: &Finished, scope: &Scope) -> String {
     let paths: Vec<String> = finished
@@ -219,14 +241,7 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
             time.as_secs(),
             LONGEST.as_secs()
         ),
-        Some(Excess::Processes) => format!(
-            "[ended: it started more than {} processes at a time; find what starts them without end]",
-            Limits::default().processes
-        ),
-        Some(Excess::Memory) => {
-            "[ended: its processes took more than three quarters of this machine's memory; work in smaller pieces]"
-                .to_owned()
-        }
+        Some(excess) => format!("[ended: {}]", taken(excess).unwrap_or_default()),
         None => finished.exit.map_or_else(
             || "[ended from outside]".to_owned(),
             |code| format!("[exit code {code}]"),
@@ -236,14 +251,8 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
     if failed && !finished.hidden.is_empty() {
         parts.push(format!("[hint: {}]", hidden(finished, scope)));
     }
-    parts.extend(finished.violations.iter().map(|violation| match violation {
-        Violation::GitCreated { path, .. } => {
-            format!(
-                "[{} was made and moved away: a run makes no repositories]",
-                path.display()
-            )
-        }
-    }));
+    let planted: Vec<String> = finished.violations.iter().map(planted).collect();
+    parts.extend(planted.iter().map(|planted| format!("[{planted}]")));
     parts.extend(finished.thrown_away.iter().map(thrown_away));
     parts.extend(refused_hosts(finished));
     let text = parts.join("\n");
@@ -255,6 +264,7 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
     ToolResult {
         reached: finished.reached.clone(),
         saw_secrets: finished.saw_secrets,
+        violations: finished.excess.and_then(taken).into_iter().chain(planted).collect(),
         ..result
     }
 }

@@ -145,6 +145,8 @@ fn nothing_was_planted(events: &[Value], count: usize) {
     for (told, line) in told.iter().zip(PLANTS) {
         assert!(told.error && !told.text.contains("PLANTED"), "{line}: {told:?}");
     }
+    let violated = events.iter().filter(|event| event["kind"] == "violated").count();
+    assert!(violated >= NEW.len(), "{violated}");
     for (told, line) in told[PLANTS.len()..].iter().zip(NEW) {
         assert!(told.text.contains("a run makes no repositories"), "{line}: {told:?}");
     }
