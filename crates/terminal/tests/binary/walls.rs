@@ -5,6 +5,7 @@ mod absent;
 mod attempts;
 mod doctor;
 mod ending;
+mod layouts;
 mod secrets;
 pub(crate) mod site;
 mod standing;
