@@ -11,7 +11,6 @@ mod tree;
 mod vault;
 mod walk;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
@@ -153,7 +152,12 @@ impl Checkpoints {
             vault: &self.vault,
             earlier: Known::load(&self.vault, &name),
             known: Known::at(now_ms),
-            shut: BTreeSet::from_iter(self.shut.iter().filter_map(shut).map(|stat| (stat.st_dev, stat.st_ino))),
+            shut: self
+                .shut
+                .iter()
+                .filter_map(shut)
+                .map(|stat| (stat.st_dev, stat.st_ino))
+                .collect(),
             device,
             files: 0,
             left: Vec::new(),

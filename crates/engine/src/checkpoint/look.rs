@@ -58,15 +58,12 @@ pub(crate) async fn changes(
         (Some(run), Moment::BeforeRun) if !now => of_run(&known, run, Moment::AfterRun),
         _ => None,
     };
-    let (differences, until) = match after {
-        Some(after) => (
-            differences(inner, &kept.taken.tree, &after.taken.tree).await?,
-            Some(after.taken.checkpoint.clone()),
-        ),
-        None => {
-            let present = look(inner).await?;
-            (differences(inner, &present.tree, &kept.taken.tree).await?, None)
-        }
+    let (differences, until) = if let Some(after) = after {
+        let differences = differences(inner, &kept.taken.tree, &after.taken.tree).await?;
+        (differences, Some(after.taken.checkpoint.clone()))
+    } else {
+        let present = look(inner).await?;
+        (differences(inner, &present.tree, &kept.taken.tree).await?, None)
     };
     let differences = named_of(differences, paths);
     let digest = digest_of_differences(&differences);

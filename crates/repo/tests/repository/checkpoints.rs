@@ -521,9 +521,13 @@ proptest! {
         then in prop::collection::vec(act(), 0..14),
     ) {
         let place = Place::new();
-        first.iter().for_each(|act| done(&place, act));
+        for act in &first {
+            done(&place, act);
+        }
         let (before, taken) = (place.state(), place.take());
-        then.iter().for_each(|act| done(&place, act));
+        for act in &then {
+            done(&place, act);
+        }
         let (after, present) = (place.state(), place.take());
         let put_back = place.checkpoints().put_back(&taken.tree, &present, &[]).unwrap();
         prop_assert_eq!(put_back.left, []);
