@@ -285,7 +285,7 @@ mod tests {
         ) {
             let [readable, listed, writable, sealed, hidden, thrown_away] =
                 lists.map(|list| list.into_iter().map(PathBuf::from).collect());
-            let order = Order { readable, listed, writable, sealed, hidden, thrown_away, proxy, ..Order::default() };
+            let order = Order { readable, listed, writable, sealed, hidden, proxy, thrown_away, ..Order::default() };
             let passed = order.clone().into_arguments().into_iter().skip(1);
             let mut passed = passed.chain(program.iter().map(OsString::from));
             prop_assert_eq!(Order::parse(&mut passed), Ok(order));
