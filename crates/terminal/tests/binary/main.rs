@@ -15,6 +15,7 @@ mod attacks;
 mod attempts;
 mod checkpoints;
 mod conformance;
+mod egress;
 mod journal;
 mod kills;
 mod models;

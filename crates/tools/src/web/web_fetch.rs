@@ -166,8 +166,10 @@ fn framed(url: &Url, answer: &Answer, page: &Page) -> ToolResult {
     let end = page.text.floor_char_boundary(MOST_SHOWN);
     let text = page.text.get(..end).unwrap_or_default();
     let mut parts = vec![format!(
-        "<page address={url:?} title={:?} status={}>",
-        page.title, answer.status
+        "<page address={:?} title={:?} status={}>",
+        url.as_str(),
+        page.title,
+        answer.status
     )];
     parts.push(text.replace("</page", "<\\/page"));
     parts.push("</page>".to_owned());

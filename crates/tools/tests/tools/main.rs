@@ -12,6 +12,7 @@
 mod desk;
 mod editing;
 mod escaping;
+mod fetching;
 mod git;
 mod ground;
 mod racing;
