@@ -57,8 +57,11 @@ fn a_secret_is_not_read_unasked_and_once_it_was_only_the_list_is_in_reach() {
     let (place, canary) = ground();
     let read = ("read_file", json!({"path": ".env"}));
     let model = place.script("leak", &turns(&[calls(&[read.clone()]), says("done")]));
-    let (code, report) = place.run(&model, &["--mode", "plan", "look"]);
-    assert_eq!(code, 4, "{report:#}");
+    // An empty plan comes before a denial in the order of exit codes.
+    for (mode, exit) in [("agent", 4), ("plan", 3)] {
+        assert_eq!(place.run(&model, &["--mode", mode, "look"]).0, exit, "{mode}");
+    }
+    let (_, report) = place.run(&model, &["--mode", "plan", "look"]);
     assert_eq!(report["denials"][0]["layer"], "no_approver", "{report:#}");
     assert_eq!(report["denials"][0]["effects"], json!(["secret_access"]));
     assert_eq!(report["thread_holds_secrets"], false);
