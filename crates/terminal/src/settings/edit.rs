@@ -57,14 +57,32 @@ fn removed(document: &mut DocumentMut, rule: &str) -> bool {
     };
     for (word, _) in WORDS {
         if let Some(list) = table.get_mut(word).and_then(Item::as_array_mut) {
-            list.retain(|item| {
-                let other = item.as_str() != Some(rule);
-                found |= !other;
-                other
-            });
+            let stands = |list: &Array| list.iter().position(|item| item.as_str() == Some(rule));
+            while let Some(place) = stands(list) {
+                take(list, place);
+                found = true;
+            }
         }
     }
     found
+}
+
+/// Takes an item out. A comment before it is about the one before, and stays.
+fn take(list: &mut Array, place: usize) {
+    let gone = list.remove(place);
+    let before = gone.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default();
+    if !before.contains('#') {
+        return;
+    }
+    let comment = before.trim_end();
+    if let Some(next) = list.get_mut(place) {
+        let own = next.decor().prefix().and_then(|text| text.as_str()).unwrap_or_default();
+        let kept = format!("{comment}{own}");
+        next.decor_mut().set_prefix(kept);
+    } else {
+        let kept = format!("{comment}{}", list.trailing().as_str().unwrap_or_default());
+        list.set_trailing(kept);
+    }
 }
 
 fn read(file: &Path) -> Result<DocumentMut, Problem> {
