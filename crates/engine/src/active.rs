@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use modes::{ModelView, RunSpec, ThreadReach, Tier, WallsStanding, model_view, run_spec};
 use tokio_util::sync::CancellationToken;
-use tools::Scope;
+use tools::mcp::Servers;
+use tools::{Scope, Toolbox};
 
 use crate::checkpoint::Held;
 use crate::config::ChosenModel;
 use crate::fact::Fact;
 use crate::inner::{self, Inner};
+use crate::mcp;
 use crate::problem::{Problem, ProblemKind};
 use crate::run_state::RunState;
 use crate::turn::assemble;
@@ -25,6 +27,8 @@ pub(crate) struct Active {
     /// Pages an operator named in the thread before this run.
     pub named: Vec<String>,
     pub scope: Scope,
+    /// The tools it has.
+    pub toolbox: Toolbox,
     pub chosen: ChosenModel,
     pub stop: CancellationToken,
     /// The checkpoint from before its first change.
@@ -37,7 +41,7 @@ impl Active {
     pub(crate) async fn take(inner: Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Active, Problem> {
         let state = inner.run(run).await?;
         let start = &state.start;
-        let spec = run_spec(start.recipe.clone(), inner.toolbox.built())
+        let spec = run_spec(start.recipe.clone(), &mcp::built(&inner.toolbox, &start.servers))
             .map_err(|refused| Problem::refused(refused.to_string()))?;
         if spec.digest() != start.profile_digest {
             return Err(Problem::refused(format!(
@@ -67,6 +71,7 @@ impl Active {
         // Said as the run begins to be driven: before that nobody listens.
         if state.requests == 0 {
             chosen.notices.drain(..).for_each(|notice| inner.notice(notice));
+            mcp::say_missing(&inner, start.recipe.mode);
         }
         if chosen.settings != start.model {
             if !chosen.model.identity().simulated {
@@ -84,7 +89,11 @@ impl Active {
             assemble::before(&inner, start).await?
         };
         let named = assemble::named(&inner, start).await?;
-        let scope = scope(&inner, &spec, run, stop.clone()).await?;
+        let servers = mcp::servers(&inner, run, &start.servers)?;
+        let toolbox = inner
+            .toolbox
+            .with(mcp::built(&inner.toolbox, &start.servers), servers.tools());
+        let scope = scope(&inner, &spec, run, servers, stop.clone()).await?;
         Ok(Active {
             view: model_view(&spec),
             inner,
@@ -93,6 +102,7 @@ impl Active {
             before,
             named,
             scope,
+            toolbox,
             chosen,
             stop,
             held: Held::Unknown,
@@ -134,7 +144,13 @@ pub(crate) fn words(settings: &llm::ModelSettings) -> String {
 }
 
 /// What tools work with in such a run.
-pub(crate) async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: CancellationToken) -> Result<Scope, Problem> {
+pub(crate) async fn scope(
+    inner: &Inner,
+    spec: &RunSpec,
+    run: &str,
+    servers: Arc<Servers>,
+    stop: CancellationToken,
+) -> Result<Scope, Problem> {
     let committer = if spec.capability().max_tier() == Tier::Exec {
         inner.committer().await?
     } else {
@@ -160,6 +176,7 @@ pub(crate) async fn scope(inner: &Inner, spec: &RunSpec, run: &str, stop: Cancel
         names: Arc::clone(&inner.config.names),
         containment: spec.containment(),
         inspection: spec.inspection().ok(),
+        servers,
         committer: committer.map_or_else(nobody, |who| (who.name().to_owned(), who.mail().to_owned())),
         cancel: stop,
     })

@@ -125,6 +125,27 @@ pub enum Command {
         /// The digest it was shown with.
         digest: String,
     },
+    /// Allows an MCP server as it was shown. It is started once, as a run in the mode would start it.
+    AllowServer {
+        /// Its name.
+        name: String,
+        /// The digest it was shown with.
+        digest: String,
+        /// The mode.
+        mode: Mode,
+    },
+    /// Forgets an MCP server.
+    ForgetServer {
+        /// Its name.
+        name: String,
+    },
+    /// Believes what an allowed MCP server says of its tools.
+    TrustServer {
+        /// Its name.
+        name: String,
+        /// Which tools; none named: all of them.
+        tools: Vec<String>,
+    },
     /// Forgets the trust in a part.
     ForgetTrust {
         /// The part.

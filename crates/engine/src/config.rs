@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use modes::{Autonomy, Inspection, Mode, RuleText, WallsStanding};
 
+use tools::mcp::Server;
+
 use crate::problem::Problem;
 use crate::trust::ProjectPart;
 
@@ -26,6 +28,8 @@ pub struct EngineConfig {
     pub hosts: Vec<String>,
     /// Where names of hosts lead.
     pub names: Arc<dyn sandbox::Names>,
+    /// MCP servers as the settings and the project name them.
+    pub servers: Vec<Server>,
     /// How much agents may do without asking.
     pub autonomy: Autonomy,
     /// Limits of every run.

@@ -23,6 +23,9 @@ pub(crate) async fn run(inner: &Arc<Inner>, run: &str, stop: CancellationToken) 
     let name = format!("run/{run}");
     lease::take(inner, &name, &format!("run {run}")).await?;
     let flow = driven(inner, run, stop).await;
+    if !matches!(flow, Ok(Flow::Waits | Flow::StepEnded)) {
+        inner.mcp.end(run).await;
+    }
     lease::give_back(inner, &name).await?;
     flow
 }

@@ -20,9 +20,10 @@ use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
 use crate::view::{
-    CheckpointChanges, CheckpointView, EventView, FeedItem, Pending, PlanView, RuleView, RunReport, RunView, SpaceView,
+    CheckpointChanges, CheckpointView, EventView, FeedItem, McpServerView, Pending, PlanView, RuleView, RunReport,
+    RunView, SpaceView,
 };
-use crate::{drive, look, orchestrate, report, rules, trying};
+use crate::{drive, look, mcp, orchestrate, report, rules, trying};
 
 /// The engine of one workspace. Cheap to clone.
 #[derive(Clone)]
@@ -139,6 +140,11 @@ impl Engine {
     /// The parts of the project's files that need trust, as they stood when this engine was opened.
     pub fn parts(&self) -> &[(ProjectPart, Standing)] {
         &self.0.parts
+    }
+
+    /// The configured MCP servers, and how they stand.
+    pub fn mcp_servers(&self) -> Vec<McpServerView> {
+        mcp::views(&self.0)
     }
 
     /// Runs, newest first.

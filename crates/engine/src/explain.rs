@@ -1,5 +1,7 @@
 //! Why a call would run, ask or be refused: asked of the very function that gates runs.
 
+use std::sync::Arc;
+
 use modes::{
     Approver, Decision, Descriptor, Judged, Mode, ProposedCall, Role, RunRecipe, RunSpec, descriptor, foreign_shell,
     judge, run_spec, weights,
@@ -11,6 +13,7 @@ use tools::Incoming;
 use crate::active;
 use crate::engine::{Explanation, ShellAnswer, ShellAnswers};
 use crate::inner::Inner;
+use crate::mcp;
 use crate::problem::Problem;
 use crate::rules::Kept;
 
@@ -33,7 +36,11 @@ pub(crate) async fn specimen(inner: &Inner, mode: Mode) -> Result<RunSpec, Probl
         hosts: inner.hosts(),
         answers: kept.answers,
     };
-    run_spec(recipe, inner.toolbox.built()).map_err(|refused| Problem::refused(refused.to_string()))
+    run_spec(
+        recipe,
+        &mcp::built(&inner.toolbox, &inner.mcp.of_run(mode, inner.walls_standing())),
+    )
+    .map_err(|refused| Problem::refused(refused.to_string()))
 }
 
 /// What would be decided about a tool (each of its calls), a tool with its arguments as JSON, or a
@@ -119,7 +126,7 @@ async fn proposed(
         .toolbox
         .find(row)
         .ok_or_else(|| Problem::usage(format!("the tool {} is not built", row.name)))?;
-    let scope = active::scope(inner, spec, NO_RUN, CancellationToken::new()).await?;
+    let scope = active::scope(inner, spec, NO_RUN, Arc::default(), CancellationToken::new()).await?;
     let incoming = Incoming {
         descriptor: row,
         call_id: NO_RUN.to_owned(),

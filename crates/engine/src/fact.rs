@@ -12,6 +12,7 @@ use work::orchestration::OrchestrationDefinition;
 use work::pipeline::StepState;
 use work::plan::{ApprovalOptions, Comment, PlanMove, RevisionContent, Selection};
 
+use crate::mcp::RunServer;
 use crate::problem::{Problem, ProblemKind};
 use crate::trust;
 use crate::{checkpoint, conversation};
@@ -335,6 +336,9 @@ pub(crate) struct RunStart {
     pub who: String,
     /// Whether the conversation before it is left out.
     pub fresh_context: bool,
+    /// What it has of MCP servers.
+    #[serde(default)]
+    pub servers: Vec<RunServer>,
 }
 
 /// A message that enters a run: its first, or a step's.

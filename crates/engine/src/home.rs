@@ -114,6 +114,31 @@ impl WorkspaceHome {
         self.root.join(format!("repositories-{name}.json"))
     }
 
+    /// All such records: those of MCP servers have a name of their own.
+    pub(crate) fn all_repositories(&self, worktree: &Path) -> Vec<PathBuf> {
+        let shared = self.repositories(worktree);
+        let servers = shared.with_extension("mcp-");
+        let begins = servers.file_name().unwrap_or_default().as_encoded_bytes();
+        let own = fs::read_dir(&self.root)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| {
+                let name = entry.file_name();
+                name.as_encoded_bytes().starts_with(begins) && name.as_encoded_bytes().ends_with(b".json")
+            });
+        std::iter::once(shared.clone())
+            .chain(own.map(|entry| entry.path()))
+            .collect()
+    }
+
+    /// The folder of an MCP server, made on first use: its home and `/tmp`, and nobody else's.
+    pub(crate) fn server(&self, name: &str) -> Result<PathBuf, Problem> {
+        let folder = self.root.join("mcp").join(name);
+        private_folder(&folder).map_err(|error| machine(format!("{}: {error}", folder.display())))?;
+        Ok(folder)
+    }
+
     /// Marks that the effect of a call is about to begin. Between the event that says a call was
     /// started and this mark nothing has happened yet.
     pub(crate) fn mark_begun(&self, run: &str, call: &str) -> Result<(), Problem> {

@@ -7,6 +7,7 @@ use work::approval::ApprovalStatus;
 
 use crate::clock;
 use crate::inner::Inner;
+use crate::mcp;
 use crate::problem::Problem;
 use crate::projection::word;
 use crate::view::Pending;
@@ -19,7 +20,7 @@ pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
     let pending = Query::all(Table::Approval).having("status", word(&ApprovalStatus::Pending)?);
     rows.extend(store.find(&pending).await?);
     rows.sort_by_key(|row| row.integer("created_ms"));
-    Ok(rows
+    let rows: Vec<Pending> = rows
         .iter()
         .map(|row| {
             if row.text("subject").is_some() {
@@ -28,7 +29,8 @@ pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
                 waiting(row)
             }
         })
-        .collect())
+        .collect();
+    Ok(rows.into_iter().chain(mcp::pending(inner)).collect())
 }
 
 /// Everything that waits in a thread.

@@ -12,6 +12,7 @@ use crate::config::EngineConfig;
 use crate::fact::Fact;
 use crate::home::WorkspaceHome;
 use crate::journal::Journal;
+use crate::mcp::Mcp;
 use crate::problem::{Problem, ProblemKind};
 use crate::projection::HOLDS_SECRETS;
 use crate::run_state::RunState;
@@ -32,6 +33,8 @@ pub(crate) struct Inner {
     pub checkout: Option<repo::Checkout>,
     pub toolbox: Toolbox,
     pub holder: Holder,
+    /// The configured MCP servers.
+    pub mcp: Mcp,
     /// The configured parts, as they stood when this engine was opened.
     pub parts: Vec<(ProjectPart, Standing)>,
 }
@@ -78,10 +81,13 @@ impl Inner {
             }
             parts.push((part, standing));
         }
+        let servers = std::mem::take(&mut config.servers);
+        let mcp = Mcp::of(&journal, servers, &worktree, config.walls.as_deref()).await?;
         let toolbox = tools::toolbox().map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
         Ok(Inner {
             holder: clock::holder("stance"),
             journal,
+            mcp,
             parts,
             config,
             home,
@@ -226,9 +232,18 @@ impl Inner {
     /// Moves away what a process of a killed Stance planted in the checkout, and says so. Only for who
     /// has the checkout's turn.
     pub(crate) async fn recover(&self) -> Result<(), Problem> {
-        let places = self.places(RECOVERED)?;
+        let mut places = self.places(RECOVERED)?;
+        let records = self.home.all_repositories(&self.worktree);
         let machine = |error: String| Problem::new(ProblemKind::Machine, error);
-        let violations = tokio::task::spawn_blocking(move || sandbox::recover(&places))
+        let recovered = move || {
+            let mut violations = Vec::new();
+            for record in records {
+                places.record = record;
+                violations.extend(sandbox::recover(&places)?);
+            }
+            Ok::<_, sandbox::SandboxError>(violations)
+        };
+        let violations = tokio::task::spawn_blocking(recovered)
             .await
             .map_err(|failure| machine(failure.to_string()))?
             .map_err(|error| machine(error.to_string()))?;

@@ -18,6 +18,7 @@ use work::approval::ApprovalMove;
 use crate::command::{About, Command, Done};
 use crate::fact::Fact;
 use crate::inner::Inner;
+use crate::mcp;
 use crate::problem::{Problem, ProblemKind};
 use crate::trust;
 
@@ -68,6 +69,9 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
                 .await
                 .map(Done::Said)
         }
+        Command::AllowServer { name, digest, mode } => mcp::allow(inner, &name, &digest, mode).await.map(Done::Said),
+        Command::ForgetServer { name } => mcp::forget(inner, &name).await.map(Done::Said),
+        Command::TrustServer { name, tools } => mcp::believe(inner, &name, tools).await.map(Done::Said),
         Command::ForgetTrust { what } => trust::forget(&inner.journal, &inner.config.operator, &what)
             .await
             .map(Done::Said),

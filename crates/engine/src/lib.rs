@@ -31,6 +31,7 @@ mod intake;
 mod journal;
 mod lease;
 mod look;
+mod mcp;
 mod orchestrate;
 mod problem;
 mod projection;
@@ -55,9 +56,10 @@ pub use problem::{Problem, ProblemKind};
 pub use repo::checkpoint::{Change, Why};
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
+pub use tools::mcp::{Launch, Server, Template};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
     CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange, KeptView,
-    LandingReport, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RuleView, RunReport, RunView,
-    SpaceView, StepReport,
+    LandingReport, McpServerView, McpToolView, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RuleView,
+    RunReport, RunView, SpaceView, StepReport,
 };

@@ -19,6 +19,7 @@ use crate::intake::comments;
 use crate::intake::decide::newest_revision;
 use crate::intake::{approval_moved, row as named};
 use crate::journal::view;
+use crate::mcp;
 use crate::problem::Problem;
 use crate::projection::{body, column, word};
 use crate::turn::assemble;
@@ -249,7 +250,7 @@ pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: &str) -> Result<Dry
         llm::Block::Text(text.to_owned()),
         llm::Block::Text(worktree::context(inner).await?),
     ]);
-    let request = assemble::first(inner, &view, &chosen.settings, vec![message], mode);
+    let request = assemble::first(&inner.toolbox, &view, &chosen.settings, vec![message], mode);
     let size = request.size();
     let measure = |size: llm::Size| Measure {
         bytes: size.bytes,
@@ -282,7 +283,10 @@ pub(crate) fn profile(inner: &Inner, mode: Mode) -> Value {
         hosts: inner.hosts(),
         answers: Vec::new(),
     };
-    let spec = run_spec(recipe, inner.toolbox.built());
+    let spec = run_spec(
+        recipe,
+        &mcp::built(&inner.toolbox, &inner.mcp.of_run(mode, inner.walls_standing())),
+    );
     let (digest, tools, absent, prompt, why_not) = match &spec {
         Ok(spec) => {
             let surface = spec.surface();

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::fact::OrchestrationStart;
 use crate::inbox;
 use crate::inner::Inner;
+use crate::mcp;
 use crate::orchestrate;
 use crate::problem::Problem;
 use crate::run_state::RunState;
@@ -32,7 +33,7 @@ pub(crate) async fn of_run(inner: &Arc<Inner>, run: &str) -> Result<RunReport, P
 async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem> {
     let start = &state.start;
     let conclusion = state.conclusion.unwrap_or_else(under_way);
-    let spec = run_spec(start.recipe.clone(), inner.toolbox.built())
+    let spec = run_spec(start.recipe.clone(), &mcp::built(&inner.toolbox, &start.servers))
         .map_err(|refused| Problem::refused(refused.to_string()))?;
     Ok(RunReport {
         outcome: conclusion.outcome,

@@ -12,6 +12,7 @@ mod settle;
 use tools::Then;
 
 use crate::active::Active;
+use crate::mcp;
 use crate::problem::Problem;
 use crate::run_state::Talk;
 
@@ -57,6 +58,7 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
         let judged = judge::judge_all(run, calls).await?;
         let finished = perform::perform(run, judged).await?;
         settle::keep(run, finished).await?;
+        mcp::note_changed(run).await?;
     }
     settle::settle(run).await
 }

@@ -191,7 +191,7 @@ pub struct Details {
 /// Something that waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pending {
-    /// `permission`, `question`, `reply`, `plan` or `plan_exit`.
+    /// `permission`, `question`, `reply`, `plan`, `plan_exit` or `mcp_server`.
     pub kind: String,
     /// Its id.
     pub id: String,
@@ -418,4 +418,38 @@ pub enum FeedItem {
     },
     /// Something a person should know, in our words.
     Notice(String),
+}
+
+/// An MCP server in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct McpServerView {
+    /// Its name.
+    pub name: String,
+    /// Where it is configured.
+    pub place: String,
+    /// Whether runs use it.
+    pub allowed: bool,
+    /// How it stands, in words.
+    pub standing: String,
+    /// The digest that allowing it names.
+    pub digest: String,
+    /// What using it would start or ask, in lines.
+    pub launched: Vec<String>,
+    /// What changed of that since it was allowed.
+    pub changes: Vec<String>,
+    /// What it offered when it was allowed.
+    pub tools: Vec<McpToolView>,
+}
+
+/// A tool of an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct McpToolView {
+    /// Its name there.
+    pub name: String,
+    /// What its server says of it.
+    pub description: String,
+    /// Whether its server says that it only reads.
+    pub says_it_reads: bool,
+    /// Whether that is believed: runs that only read have it.
+    pub reads: bool,
 }

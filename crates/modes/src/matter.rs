@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::call::{ProposedCall, Target};
 use crate::decision::Layer;
-use crate::effect::Effect;
+use crate::effect::{Effect, EffectSet};
 use crate::hosts::listed;
 use crate::paths::{WriteClass, names, secret_shaped};
 use crate::rules::{Rule, Subject, Verdict, literal};
@@ -36,6 +36,8 @@ pub(crate) struct Matter<'a> {
     /// What a line would run, by content.
     pub(crate) evidence: &'a BTreeMap<String, String>,
     subjects: Vec<Subject<'a>>,
+    /// Effects it may have, known to nobody here: a rule about one of them restricts it, and allows nothing.
+    may: EffectSet,
     /// The words of a shell line that is nothing but words.
     words: Vec<String>,
     is_line: bool,
@@ -49,10 +51,12 @@ impl Matter<'_> {
             return None;
         }
         let words = (!self.words.is_empty()).then_some(Subject::Words(&self.words));
+        let may = self.may.iter().filter(|_| rule.source().verdict > Verdict::Plan);
         self.subjects
             .iter()
             .copied()
             .chain(words)
+            .chain(may.map(Subject::Effect))
             .filter_map(|subject| rule.specificity(subject))
             .max()
     }
@@ -71,7 +75,13 @@ impl Matter<'_> {
 
 /// Everything about a call that must be settled.
 pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<'a>> {
-    let effects = call.effects().iter().flat_map(|effect| of_effect(spec, call, effect));
+    // What another program does is one matter, whatever it may come to; where it is reached is one more.
+    let foreign = |target: &Target| matches!(target, Target::Mcp { .. });
+    let reached = |target: &Target| matches!(target, Target::Host { .. });
+    let whole = call.targets().iter().any(foreign);
+    let apart = |effect: &Effect| !whole || *effect == Effect::NetworkEgress && call.targets().iter().any(reached);
+    let effects = call.effects().iter().filter(apart);
+    let effects = effects.flat_map(|effect| of_effect(spec, call, effect));
     let targets = call.targets().iter().filter_map(|target| match target {
         Target::Write {
             path,
@@ -79,7 +89,7 @@ pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<
             outside: false,
         } => Some(of_write(spec, path, *class)),
         Target::Read { path } if !reveals(call, path) => Some(of_read(spec, path)),
-        Target::Mcp { tool } => Some(of_mcp(tool)),
+        Target::Mcp { tool } => Some(of_mcp(spec, call, tool)),
         Target::Line { line } if call.tool().needs_inspection => Some(of_tried(line, call.evidence())),
         _ => None,
     });
@@ -113,7 +123,10 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
             )),
             (Effect::FileDelete, Target::Delete { path, class, held }) => Some(of_delete(spec, path, *class, *held)),
             (Effect::NetworkEgress, Target::Host { host }) => {
-                Some(of_host(effect, host, listed(&spec.hosts, host), spec.reach().flagged))
+                let flagged = spec.reach().flagged;
+                // The host of a server that an operator allowed is on its list, until secrets were read.
+                let allowed = !flagged && call.targets().iter().any(|target| matches!(target, Target::Mcp { .. }));
+                Some(of_host(effect, host, allowed || listed(&spec.hosts, host), flagged))
             }
             (Effect::NetworkEgress, Target::Page { url, host }) => Some(of_page(spec, effect, url, host)),
             (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line, call.evidence())),
@@ -174,6 +187,7 @@ fn bare<'a>(effect: Effect) -> Matter<'a> {
         rememberable: effect == Effect::GitCommit,
         evidence: NO_EVIDENCE,
         subjects: vec![Subject::Effect(effect)],
+        may: EffectSet::EMPTY,
         words: Vec::new(),
         is_line: false,
     }
@@ -255,11 +269,12 @@ fn of_tried<'a>(line: &str, evidence: &'a BTreeMap<String, String>) -> Matter<'a
     }
 }
 
-/// What a tool of a server would do is the server's word alone: it asks.
-fn of_mcp(tool: &str) -> Matter<'_> {
-    Matter {
+/// A tool that is believed to read needs no question. What any other would do is known to nobody here.
+fn of_mcp<'a>(spec: &RunSpec, call: &ProposedCall, tool: &'a str) -> Matter<'a> {
+    let may = call.tool().effects;
+    let matter = Matter {
         what: format!("call the MCP tool {tool}"),
-        default: Verdict::Ask,
+        default: if may.is_empty() { Verdict::Allow } else { Verdict::Ask },
         default_by: Layer::BuiltIn,
         allowed_by: format!("mcp({})", literal(tool)),
         planned: false,
@@ -267,8 +282,14 @@ fn of_mcp(tool: &str) -> Matter<'_> {
         rememberable: true,
         evidence: NO_EVIDENCE,
         subjects: vec![Subject::Mcp(tool)],
+        may,
         words: Vec::new(),
         is_line: false,
+    };
+    if may.contains(Effect::ProcessSpawn) && spec.recipe().walls != WallsStanding::Proven {
+        unheld(matter)
+    } else {
+        matter
     }
 }
 
@@ -335,6 +356,7 @@ fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, a
         rememberable: true,
         evidence: NO_EVIDENCE,
         subjects: vec![subject],
+        may: EffectSet::EMPTY,
         words: Vec::new(),
         is_line: false,
     }

@@ -200,7 +200,7 @@ pub fn descriptor(name: &str) -> Option<&'static Descriptor> {
 /// A tool of an MCP server, as far as it matters to what may happen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ForeignTool {
-    /// The server: lower-case letters, digits, `-` and single `_`, at most 32.
+    /// The server: ASCII letters, digits, `-` and single `_` within, at most 32.
     pub server: String,
     /// The tool, as its server calls it.
     pub tool: String,
@@ -283,11 +283,10 @@ impl Built {
         Built(TABLE.iter().collect())
     }
 
-    /// The same, and the tools of other programs that a run has. The first wins a name clash.
+    /// The same, and further rows that only some runs have. The first wins a name clash.
     #[must_use]
-    pub fn with_foreign(mut self, tools: &[ForeignTool]) -> Built {
-        for tool in tools {
-            let row = tool.row();
+    pub fn with(mut self, rows: impl IntoIterator<Item = &'static Descriptor>) -> Built {
+        for row in rows {
             if !self.0.iter().any(|known| known.name == row.name) {
                 self.0.push(row);
             }
@@ -348,7 +347,7 @@ mod tests {
     fn a_foreign_tool_takes_the_name_of_no_other() {
         let built = Built::new(["read_file"])
             .unwrap()
-            .with_foreign(&[foreign("forge", "get", true), foreign("forge", "get", false)]);
+            .with([true, false].map(|reads| foreign("forge", "get", reads).row()));
         let rows: Vec<_> = built.rows().iter().map(|row| (row.name, row.tier)).collect();
         assert_eq!(rows, [("read_file", Tier::Read), ("mcp__forge__get", Tier::Read)]);
     }

@@ -112,6 +112,13 @@ impl Walls {
             .filter_map(|(name, path)| Some((name, path?.as_path())))
     }
 
+    /// Where the inner PATH leads for the name of a program.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
+        let folders = self.toolchains.path.iter().chain(&system);
+        folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+    }
+
     /// Tries the walls from inside and from outside, in a fresh folder beneath `scratch`.
     pub async fn prove(&self, scratch: &Path) -> Proof {
         let mut containments = vec![Containment::read_only(), Containment::repository_write()];

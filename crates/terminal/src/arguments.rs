@@ -2,6 +2,7 @@
 //! other. It must not know what the commands do.
 
 mod checkpoint;
+mod mcp;
 mod plan;
 mod policy;
 mod run;
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use modes::{Mode, Reach};
 
 pub(crate) use checkpoint::{CheckpointAct, RestoreArguments};
+pub(crate) use mcp::McpAct;
 pub(crate) use plan::{ApproveArguments, CommentArguments, PlanAct, RejectArguments};
 pub(crate) use policy::{Kept, PolicyAct};
 pub(crate) use run::{Approvals, Budget, RunArguments};
@@ -82,6 +84,9 @@ pub(crate) enum Act {
     /// Lists permission rules, sets and unsets them, and tries what they say.
     #[command(subcommand)]
     Policy(PolicyAct),
+    /// Lists, allows and trusts MCP servers, whose tools runs may have.
+    #[command(subcommand)]
+    Mcp(McpAct),
     /// Checks the journal, or prints its end to check against later.
     #[command(subcommand)]
     Audit(AuditAct),

@@ -195,6 +195,7 @@ pub(crate) fn how_to_answer(pending: &Pending) -> String {
                 short_digest(&pending.digest)
             )
         }
+        "mcp_server" => format!("mcp allow {exact}"),
         _ => format!("inbox answer {} \"…\" --resume", pending.id),
     }
 }

@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod inbox;
 mod look;
+mod mcp;
 mod plan;
 mod policy;
 mod run;
@@ -20,7 +21,9 @@ use std::io::IsTerminal as _;
 use engine::{Attendance, Engine, Problem};
 use modes::Mode;
 
-use crate::arguments::{Act, Approvals, Arguments, CheckpointAct, ModelArguments, PlanAct, PolicyAct, SpaceAct};
+use crate::arguments::{
+    Act, Approvals, Arguments, CheckpointAct, McpAct, ModelArguments, PlanAct, PolicyAct, SpaceAct,
+};
 use crate::descent::ProcessTable;
 use crate::door::{Door, Output};
 use crate::environment::Environment;
@@ -51,6 +54,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Profile(profile)) => look::profile(&house, profile).await,
         Some(Act::Explain(explain)) => look::explain(&house, explain).await,
         Some(Act::Policy(act)) => policy::policy(&house, act).await,
+        Some(Act::Mcp(act)) => mcp::mcp(&house, act).await,
         Some(Act::Audit(act)) => look::audit(&house, act).await,
         Some(Act::Conformance(arguments)) => conformance::conformance(&house, arguments).await,
         Some(Act::Demo) => demo::demo(&house).await,
@@ -72,6 +76,7 @@ fn decides(act: Option<&Act>) -> bool {
         Some(Act::Space(act)) => !matches!(act, SpaceAct::List { .. }),
         Some(Act::Mode(mode)) => mode.mode.is_some(),
         Some(Act::Trust(trust)) => !trust.list,
+        Some(Act::Mcp(act)) => !matches!(act, McpAct::List { .. } | McpAct::Tools { .. }),
         Some(
             Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Try(_) | Act::Completions { .. },
         ) => false,
@@ -208,6 +213,9 @@ mod tests {
             &["trust", "--yes", "d"],
             &["trust", "--forget"],
             &["checkpoint", "restore", "last", "--yes"],
+            &["mcp", "allow", "notes@d"],
+            &["mcp", "trust", "notes"],
+            &["mcp", "forget", "notes"],
         ] {
             assert!(decides(act(line).as_ref()), "{line:?}");
         }
@@ -220,6 +228,8 @@ mod tests {
             &["trust", "--list"],
             &["checkpoint", "list"],
             &["checkpoint", "diff", "last"],
+            &["mcp", "list"],
+            &["mcp", "tools", "notes"],
             &["profile"],
             &["explain", "read_file"],
             &["policy", "list"],

@@ -169,6 +169,11 @@ impl House {
             person_home: self.person_home.clone(),
             start: self.start.clone(),
             rules: settings.rules.clone(),
+            servers: settings
+                .servers
+                .iter()
+                .map(|server| server.server(&self.environment))
+                .collect(),
             parts: settings.parts.clone(),
             hosts: settings.hosts.iter().cloned().chain(provider_hosts(settings)).collect(),
             names: self.names()?,

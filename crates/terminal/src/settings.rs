@@ -9,6 +9,7 @@ mod locks;
 mod page;
 mod project;
 mod sandbox;
+mod servers;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,6 +30,7 @@ pub(crate) use locks::Locks;
 pub(crate) use page::Fault;
 use project::Above;
 pub(crate) use sandbox::{ACCEPTANCE, Sandbox, SandboxMode};
+use servers::ServerText;
 
 /// Opening a pipe does not wait for its other end.
 const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -75,6 +77,8 @@ pub(crate) struct Settings {
     pub(crate) providers: BTreeMap<String, Endpoint>,
     /// Permission rules of every file.
     pub(crate) rules: Vec<RuleText>,
+    /// MCP servers of every file.
+    pub(crate) servers: Vec<ServerText>,
     /// What of the project's file waits for trust.
     pub(crate) parts: Vec<ProjectPart>,
     /// Hosts that need no question.
@@ -101,6 +105,7 @@ impl Default for Settings {
             layers: Vec::new(),
             providers: BTreeMap::new(),
             rules: Vec::new(),
+            servers: Vec::new(),
             parts: Vec::new(),
             hosts: Vec::new(),
             autonomy: Autonomy::default(),
@@ -171,6 +176,8 @@ pub(crate) fn load(places: &Places) -> Result<Loaded, Problem> {
     faults.extend(against);
     let mut settings = folded(&managed, &person, &project, files);
     settings.locks = locks;
+    let projects = project_servers(places);
+    settings.servers = servers::folded(&[&settings.servers, &projects]);
     settings.parts.extend(project::part(&project, &places.project()));
     for part in &mut settings.parts {
         part.vouched = vouched(&places.checkout, [&person, &managed]);
@@ -226,6 +233,16 @@ fn project_content(places: &Places) -> Result<Option<String>, Problem> {
     content(&path)
 }
 
+/// The servers of the project's `.mcp.json`. A file that cannot be read stops nothing: it starts nothing either.
+fn project_servers(places: &Places) -> Vec<ServerText> {
+    let path = places.checkout.join(".mcp.json");
+    let plain = path.symlink_metadata().is_ok_and(|facts| facts.is_file());
+    match content(&path) {
+        Ok(Some(text)) if plain => servers::project(&path.display().to_string(), &text),
+        _ => Vec::new(),
+    }
+}
+
 fn leads_outside(path: &Path) -> Problem {
     Problem::refused(format!(
         "{}: a project's settings are a plain file of the project, and this is a link.",
@@ -253,6 +270,7 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
             rules_of(Scope::Person, person),
         ]
         .concat(),
+        servers: servers::folded(&[&managed.servers, &person.servers]),
         parts: Vec::new(),
         hosts: [person, managed]
             .into_iter()

@@ -12,6 +12,7 @@ mod arguments;
 mod desk;
 mod files;
 mod git;
+pub mod mcp;
 mod place;
 mod plan;
 mod scope;

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modes::Containment;
+use sandbox::Places;
 use tokio_util::sync::CancellationToken;
+
+use crate::mcp::Servers;
 
 /// The scope of one run's calls.
 #[derive(Clone)]
@@ -37,6 +40,8 @@ pub struct Scope {
     pub containment: Containment,
     /// What a command that is only tried may touch; none when the run tries nothing.
     pub inspection: Option<Containment>,
+    /// The MCP servers of the run.
+    pub servers: Arc<Servers>,
     /// Who commits are by: name and mail.
     pub committer: (String, String),
     /// Ends when a person stops the run.
@@ -48,5 +53,16 @@ impl Scope {
     /// can be undone. What is judged by it is held before it is deleted, or not deleted.
     pub fn checkpoint_holds(&self, path: &Path) -> bool {
         repo::checkpoint::would_hold(&self.worktree, path)
+    }
+
+    /// What a process of the run sees and writes.
+    pub(crate) fn places(&self) -> Places {
+        let mut places = Places::new(&self.worktree, &self.scratch);
+        places.hidden.clone_from(&self.hidden);
+        places.secrets = self.secrets.clone();
+        places.record.clone_from(&self.repositories);
+        places.home = Some(self.home.clone());
+        places.sealed = self.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
+        places
     }
 }

@@ -35,7 +35,7 @@ pub trait Tool: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// When to use it, for the model.
-    fn description(&self) -> &'static str;
+    fn description(&self) -> &str;
 
     /// The JSON Schema of its arguments, from the Rust type.
     fn schema(&self) -> Value;
@@ -179,6 +179,15 @@ impl Toolbox {
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Result<Toolbox, NoDescriptor> {
         let built = Built::new(tools.iter().map(|tool| tool.name()))?;
         Ok(Toolbox { tools, built })
+    }
+
+    /// The same with the tools that a run has beside them. `built` names the rows of all.
+    #[must_use]
+    pub fn with(&self, built: Built, further: impl IntoIterator<Item = Arc<dyn Tool>>) -> Toolbox {
+        Toolbox {
+            tools: self.tools.iter().cloned().chain(further).collect(),
+            built,
+        }
     }
 
     /// The rows of the registered tools.

@@ -232,6 +232,7 @@ pub(super) async fn stop(inner: &Inner, run: &str) -> Result<Done, Problem> {
     };
     change.record(&ended).await?;
     change.commit().await?;
+    inner.mcp.end(run).await;
     Ok(Done::Said(vec![format!("Run {run} is stopped.")]))
 }
 

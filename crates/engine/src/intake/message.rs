@@ -14,6 +14,7 @@ use crate::config::{RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
 use crate::fact::{Entry, Fact, RunStart};
 use crate::inner::Inner;
 use crate::journal::Change;
+use crate::mcp;
 use crate::problem::Problem;
 use crate::rules::{self, Kept};
 use crate::turn::assemble;
@@ -92,7 +93,9 @@ fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Entr
         hosts: inner.hosts(),
         answers: kept.answers,
     };
-    let spec = run_spec(recipe.clone(), inner.toolbox.built()).map_err(|refused| not_startable(&refused))?;
+    let servers = inner.mcp.of_run(mode, inner.walls_standing());
+    let spec =
+        run_spec(recipe.clone(), &mcp::built(&inner.toolbox, &servers)).map_err(|refused| not_startable(&refused))?;
     if options.check.is_some() && spec.capability().refused().contains(Effect::ProcessSpawn) {
         return Err(Problem::usage(format!(
             "--check runs a command, which a run in {} does not: it goes with Agent mode",
@@ -139,6 +142,7 @@ fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Entr
         labels: options.labels.clone(),
         who: inner.config.operator.clone(),
         fresh_context: new.fresh_context,
+        servers,
     };
     Ok((start, new.entry))
 }

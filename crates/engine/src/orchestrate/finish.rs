@@ -32,6 +32,10 @@ pub(super) async fn finish(
     steps: &BTreeMap<StepKey, StepRow>,
     outcome: &Outcome,
 ) -> Result<(), Problem> {
+    let run = step::work_run(inner, start).await?;
+    if let Some(run) = &run {
+        inner.mcp.end(run).await;
+    }
     if outcome.ending == Ending::Completed {
         run_checks(inner, start).await?;
     }
@@ -43,7 +47,6 @@ pub(super) async fn finish(
         Some((git, checkout)) => repo::head(git, checkout).await?.id,
         None => None,
     };
-    let run = step::work_run(inner, start).await?;
     if let Some(run) = &run {
         checkpoint::after_run(inner, run, &start.thread).await?;
     }

@@ -264,6 +264,7 @@ async fn book(
             .is_some_and(|node| reads_only(node.kind));
         if reads {
             change.record(&super::finish::run_done()).await?;
+            inner.mcp.end(&run.start.run).await;
         }
     }
     change

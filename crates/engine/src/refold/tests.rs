@@ -60,6 +60,7 @@ impl Workspace {
             parts: Vec::new(),
             hosts: Vec::new(),
             names: Arc::new(sandbox::SystemNames),
+            servers: Vec::new(),
             autonomy: modes::Autonomy::ActWithApproval,
             limits: Limits {
                 retries: 0,

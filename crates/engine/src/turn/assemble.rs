@@ -5,7 +5,7 @@ use llm::{Block, Message, ModelSettings, Request, RequestContext, ResultPart, Ro
 use modes::{Mode, ModelView};
 use serde_json::Value;
 use store::{Query, Row, Table};
-use tools::Content;
+use tools::{Content, Toolbox};
 
 use crate::active::Active;
 use crate::conversation;
@@ -23,7 +23,7 @@ const GO_ON: &str = "Your answer was cut off here. Go on from where it stopped; 
 pub(crate) fn request(run: &Active) -> Request {
     let mut messages = run.before.clone();
     conversation(&run.state, &mut messages);
-    let mut request = first(&run.inner, &run.view, &run.chosen.settings, messages, run.spec.mode());
+    let mut request = first(&run.toolbox, &run.view, &run.chosen.settings, messages, run.spec.mode());
     request.cursor.clone_from(&run.state.cursor);
     request.entering = run.state.unanswered_entry().map(|entry| entry.id.clone());
     request.context.step = run.state.entry().and_then(|entry| entry.step.clone());
@@ -32,13 +32,13 @@ pub(crate) fn request(run: &Active) -> Request {
 
 /// A request that nothing is known of but what the model is to see.
 pub(crate) fn first(
-    inner: &Inner,
+    toolbox: &Toolbox,
     view: &ModelView,
     settings: &ModelSettings,
     messages: Vec<Message>,
     mode: Mode,
 ) -> Request {
-    let tools = view.tools().iter().filter_map(|row| inner.toolbox.find(row));
+    let tools = view.tools().iter().filter_map(|row| toolbox.find(row));
     Request {
         system: format!("{SYSTEM}\n{}", view.preamble()),
         tools: tools

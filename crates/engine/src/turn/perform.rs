@@ -84,7 +84,7 @@ async fn one(run: &Active, call: Allowed, lost: &[String]) -> Result<Finished, P
     if changes_something {
         run.inner.home.mark_begun(run_id, &id)?;
     }
-    let Some(tool) = run.inner.toolbox.find(row) else {
+    let Some(tool) = run.toolbox.find(row) else {
         return Err(Problem::refused(format!("the tool {} is not built", row.name)));
     };
     let desk = RunDesk::new(run);

@@ -67,9 +67,11 @@ fn proposed(run: &Active, state: &CallState) -> Result<ProposedCall, NotProposed
         layer: Layer::Surface,
         reason: absent.to_string(),
     })?;
-    let tool = run.inner.toolbox.find(descriptor).ok_or_else(|| NotProposed {
+    let tool = run.toolbox.find(descriptor).ok_or_else(|| NotProposed {
         layer: Layer::Surface,
-        reason: format!("the tool {name} is not built"),
+        reason: format!(
+            "the tool {name} is gone: its MCP server is not allowed any more as it was when this run started"
+        ),
     })?;
     let bad = |bad: tools::BadArguments| NotProposed {
         layer: Layer::Arguments,

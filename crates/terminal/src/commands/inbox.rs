@@ -158,6 +158,13 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: Option<ReachArgu
                     .hint(format!("stance {}", how_to_answer(&pending))),
             );
         }
+        ("mcp_server", _) => {
+            return Err(Problem::usage(format!(
+                "{} is an MCP server: it is allowed, or left as it is.",
+                pending.id
+            ))
+            .hint(format!("stance {}", how_to_answer(&pending))));
+        }
         (kind, _) if kind != "permission" && yes.as_ref().is_some_and(ReachArguments::is_given) => {
             return Err(Problem::usage(format!(
                 "{} is no permission: --run, --always and --as are for those.",

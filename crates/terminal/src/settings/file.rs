@@ -12,6 +12,7 @@ use work::plan::Landing;
 
 use super::page::{Fault, Page};
 use super::sandbox::{self, SandboxTable};
+use super::servers::ServerText;
 
 /// The tables of a settings file.
 pub(crate) const TABLES: &[&str] = &[
@@ -25,6 +26,7 @@ pub(crate) const TABLES: &[&str] = &[
     "network",
     "trust",
     "sandbox",
+    "mcp",
 ];
 /// The key of the administrator's file that names the keys nobody else sets.
 pub(crate) const LOCKED: &str = "locked";
@@ -61,6 +63,8 @@ pub(crate) struct File {
     pub(crate) models: BTreeMap<String, Table>,
     /// `[providers.NAME]` by name.
     pub(crate) providers: BTreeMap<String, Provider>,
+    /// `[mcp.servers.NAME]`.
+    pub(crate) servers: Vec<ServerText>,
     /// `[permissions]`, in the order of the file.
     pub(crate) rules: Vec<(Verdict, Given<String>)>,
     /// `[limits]`.
@@ -126,6 +130,7 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
         read.keys.extend(page.keys(key.get_ref(), value));
         match key.get_ref().as_ref() {
             "models" => models(&mut page, table, folder, &mut read),
+            "mcp" => super::servers::table(&mut page, table, &mut read),
             "providers" => providers(&mut page, table, &mut read),
             "permissions" => permissions(&mut page, table, &mut read),
             "limits" => limits(&mut page, table, &mut read.limits),
@@ -230,7 +235,7 @@ fn providers<'t>(page: &mut Page<'t>, tables: &DeTable<'t>, read: &mut File) {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "base_url" => provider.base_url = base_url(page, value),
-                "key_env" => provider.key_env = variable(page, value),
+                "key_env" => provider.key_env = variable(page, "key_env", value),
                 other => page.unknown_key(key.span().start, &name, other, PROVIDER_KEYS),
             }
         }
@@ -250,8 +255,8 @@ fn base_url(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<S
 }
 
 /// A key itself in the place of its variable's name is a common slip; it is never shown.
-fn variable(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<String>> {
-    let given = page.text("key_env", value)?;
+pub(super) fn variable(page: &mut Page<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Given<String>> {
+    let given = page.text(key, value)?;
     if given
         .value
         .bytes()
@@ -261,7 +266,9 @@ fn variable(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<S
     }
     page.fault(
         value.span().start,
-        "`key_env` is the NAME of an environment variable, in capitals, digits and `_`; a key itself never stands in a settings file",
+        format!(
+            "`{key}` is the NAME of an environment variable, in capitals, digits and `_`; a key itself never stands in a settings file"
+        ),
     );
     None
 }

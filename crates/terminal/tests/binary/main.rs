@@ -18,6 +18,7 @@ mod conformance;
 mod egress;
 mod journal;
 mod kills;
+mod mcp;
 mod models;
 mod outcomes;
 mod plans;

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use modes::{ProposedCall, Target, parse_host};
 use rustix::fs::FileType;
-use sandbox::{
-    Excess, Finished, Keep, Limits, Network, Places, Program, SandboxError, Spawn, ThrownAway, Violation, spawn,
-};
+use sandbox::{Excess, Finished, Keep, Limits, Network, Program, SandboxError, Spawn, ThrownAway, Violation, spawn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -104,12 +102,8 @@ impl TypedTool for ExecuteCommand {
                 "programs run only inside proven walls, and this machine has none; `stance doctor` shows why.",
             );
         };
-        let mut places = Places::new(&scope.worktree, &scope.scratch);
-        places.hidden.clone_from(&scope.hidden);
+        let mut places = scope.places();
         places.secrets = scope.secrets.and(reads(around.targets));
-        places.record.clone_from(&scope.repositories);
-        places.home = Some(scope.home.clone());
-        places.sealed = scope.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();
         let mut process = Spawn::new(Program::Shell(format!("{TOGETHER}{}", ready.line)), ready.folder);
         process.environment.push((MARKER.to_owned(), scope.run_id.clone()));
         sandbox::share_caches(&scope.caches, scope.containment, &mut places, &mut process);

@@ -120,6 +120,7 @@ impl Ground {
             names: Arc::new(sandbox::SystemNames),
             containment: spec.containment(),
             inspection: spec.inspection().ok(),
+            servers: Arc::default(),
             committer: ("Ada".into(), "ada@example.org".into()),
             cancel: CancellationToken::new(),
         };

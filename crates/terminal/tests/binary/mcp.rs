@@ -1,0 +1,6 @@
+//! MCP servers: a real other program over its pipes and over HTTP. What it was asked for is in its own log.
+
+mod allowing;
+mod ground;
+mod modes;
+mod network;
