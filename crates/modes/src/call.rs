@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::canonical::digest;
 use crate::effect::{Effect, EffectSet};
+use crate::line::LineReading;
 use crate::paths::WriteClass;
 use crate::tool::{Descriptor, Tier};
 
@@ -43,10 +44,26 @@ pub enum Target {
         /// Relative to the worktree; absolute when outside.
         path: String,
     },
-    /// Runs a shell line. Lines are opaque: no word of one is believed to be a command.
+    /// Runs a shell line of which not everything can be seen.
     Line {
         /// The line as the model wrote it.
         line: String,
+        /// The folder it runs in.
+        cwd: String,
+        /// What cannot be seen, in words.
+        opaque: String,
+    },
+    /// Starts one program of a shell line.
+    Command {
+        /// Its name and arguments, freed of what wraps them.
+        words: Vec<String>,
+        /// What it does beside starting.
+        effects: EffectSet,
+        /// Whether it is proven that it only reads.
+        reads: bool,
+        /// Whether a yes to it may serve again.
+        #[serde(skip)]
+        rememberable: bool,
     },
     /// Commits on a branch.
     Branch {
@@ -124,6 +141,17 @@ impl ProposedCall {
             _ => {}
         }
         self.targets.push(target);
+        self
+    }
+
+    /// Adds what a shell line does, in place of what its tool may do at most. What ends with a throw-away
+    /// view is nothing that it does.
+    #[must_use]
+    pub fn with_line(mut self, reading: LineReading) -> ProposedCall {
+        let thrown_away = self.tool.needs_inspection;
+        self.effects = reading.effects();
+        let counts = |target: &Target| !(thrown_away && matches!(target, Target::Write { outside: false, .. }));
+        self.targets.extend(reading.into_targets().into_iter().filter(counts));
         self
     }
 

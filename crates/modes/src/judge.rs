@@ -91,7 +91,9 @@ fn by_effects(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> W
             format!("{what}: no mode, rule or answer lets a run touch that."),
         );
     }
-    if call.effects().contains(Effect::ProcessSpawn) && spec.recipe().walls == WallsStanding::Absent {
+    let runs_a_line = |target: &Target| matches!(target, Target::Line { .. } | Target::Command { .. });
+    let starts = call.effects().contains(Effect::ProcessSpawn) || call.targets().iter().any(runs_a_line);
+    if starts && spec.recipe().walls == WallsStanding::Absent {
         return Weighed::Refusal(
             Layer::Walls,
             "programs run only inside proven walls, or where a person has accepted to do without them; `stance \
@@ -147,6 +149,11 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
             "this agent only proposes: say in words what you would do.".to_owned(),
         );
     }
+    // A yes to several secrets at once is none to each of them.
+    let secrets = matters
+        .iter()
+        .filter(|matter| matter.concerns(Effect::SecretAccess))
+        .count();
     let mut asks = Vec::new();
     let mut insists = false;
     let mut layers = Vec::new();
@@ -157,7 +164,9 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
             (Standing::OutsidePlan, Some(rule)) => return Weighed::Refusal(Layer::Rule, outside_plan(matter, &rule)),
             (Standing::OutsidePlan | Standing::Asked, rule) => {
                 insists |= matter.insists;
-                asks.push(ask(spec, matter, rule));
+                let mut ask = ask(spec, matter, rule);
+                ask.rememberable &= secrets < 2 || !matter.concerns(Effect::SecretAccess);
+                asks.push(ask);
             }
             (Standing::Allowed, _) => {}
         }

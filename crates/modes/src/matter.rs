@@ -38,9 +38,8 @@ pub(crate) struct Matter<'a> {
     subjects: Vec<Subject<'a>>,
     /// Effects it may have, known to nobody here: a rule about one of them restricts it, and allows nothing.
     may: EffectSet,
-    /// The words of a shell line that is nothing but words.
-    words: Vec<String>,
-    is_line: bool,
+    /// Whether it is what cannot be seen of a shell line.
+    unseen: bool,
 }
 
 impl Matter<'_> {
@@ -50,21 +49,25 @@ impl Matter<'_> {
         if !rule.bound().is_none_or(remembered) {
             return None;
         }
-        let words = (!self.words.is_empty()).then_some(Subject::Words(&self.words));
         let may = self.may.iter().filter(|_| rule.source().verdict > Verdict::Plan);
         self.subjects
             .iter()
             .copied()
-            .chain(words)
             .chain(may.map(Subject::Effect))
             .filter_map(|subject| rule.specificity(subject))
             .max()
     }
 
-    /// Whether a restricting rule may mean it without naming it: a line can start any command in words
-    /// that are not its own, and what a rule denies to a path or an effect a program can do as well.
+    /// Whether this effect is what is settled.
+    pub(crate) fn concerns(&self, effect: Effect) -> bool {
+        let of_it = |subject: &Subject<'_>| matches!(subject, Subject::Effect(named) if *named == effect);
+        self.subjects.iter().any(of_it)
+    }
+
+    /// Whether a restricting rule may mean it without naming it: what cannot be seen of a line can start
+    /// any command, and what a rule denies to a path or an effect a program can do as well.
     pub(crate) fn perhaps_meant_by(&self, rule: &Rule) -> bool {
-        self.is_line
+        self.unseen
             && match rule.source().verdict {
                 Verdict::Allow => false,
                 Verdict::Deny => true,
@@ -90,7 +93,13 @@ pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<
         } => Some(of_write(spec, path, *class)),
         Target::Read { path } if !reveals(call, path) => Some(of_read(spec, path)),
         Target::Mcp { tool } => Some(of_mcp(spec, call, tool)),
-        Target::Line { line } if call.tool().needs_inspection => Some(of_tried(line, call.evidence())),
+        Target::Command { words, reads, .. } if *reads || !call.effects().contains(Effect::ProcessSpawn) => {
+            Some(of_read_only(call, words))
+        }
+        Target::Line { line, opaque, .. } if call.tool().needs_inspection => Some(Matter {
+            subjects: Vec::new(),
+            ..of_unseen(Effect::ProcessSpawn, line, opaque)
+        }),
         _ => None,
     });
     effects.chain(targets).collect()
@@ -129,7 +138,29 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 Some(of_host(effect, host, allowed || listed(&spec.hosts, host), flagged))
             }
             (Effect::NetworkEgress, Target::Page { url, host }) => Some(of_page(spec, effect, url, host)),
-            (Effect::ProcessSpawn, Target::Line { line }) => Some(of_line(effect, line, call.evidence())),
+            (Effect::ProcessSpawn, Target::Line { line, opaque, .. }) => Some(of_unseen(effect, line, opaque)),
+            (
+                Effect::ProcessSpawn,
+                Target::Command {
+                    words,
+                    reads: false,
+                    rememberable,
+                    ..
+                },
+            ) => Some(of_command(call, effect, words, *rememberable)),
+            (
+                effect,
+                Target::Command {
+                    words,
+                    effects,
+                    rememberable,
+                    ..
+                },
+            ) if effects.contains(effect) => Some(Matter {
+                // Which secrets are read, nobody knows.
+                rememberable: *rememberable && effect != Effect::SecretAccess,
+                ..of_command(call, effect, words, *rememberable)
+            }),
             (Effect::GitCommit, Target::Branch { name }) => Some(of_commit(effect, name)),
             _ => None,
         })
@@ -188,8 +219,7 @@ fn bare<'a>(effect: Effect) -> Matter<'a> {
         evidence: NO_EVIDENCE,
         subjects: vec![Subject::Effect(effect)],
         may: EffectSet::EMPTY,
-        words: Vec::new(),
-        is_line: false,
+        unseen: false,
     }
 }
 
@@ -242,30 +272,27 @@ fn of_commit<'a>(effect: Effect, branch: &str) -> Matter<'a> {
     }
 }
 
-fn of_line<'a>(effect: Effect, line: &str, evidence: &'a BTreeMap<String, String>) -> Matter<'a> {
-    let words = plain_words(line);
-    let matter = bare(effect);
+/// What cannot be seen of a line: no rule about commands can let it through.
+fn of_unseen<'a>(effect: Effect, line: &str, opaque: &str) -> Matter<'a> {
     Matter {
-        what: format!("{} ({line})", effect.phrase()),
-        allowed_by: if words.is_empty() {
-            matter.allowed_by
-        } else {
-            words.join(" ")
-        },
-        rememberable: !words.is_empty(),
-        evidence,
-        words,
-        is_line: true,
-        ..matter
+        what: format!("{} ({line}; {opaque})", effect.phrase()),
+        rememberable: false,
+        unseen: true,
+        ..bare(effect)
     }
 }
 
-/// A line that is tried: starting programs is no effect in a throw-away view, and rules about commands
-/// speak of it all the same.
-fn of_tried<'a>(line: &str, evidence: &'a BTreeMap<String, String>) -> Matter<'a> {
+/// A program of a line: rules about commands speak of its words.
+fn of_command<'a>(call: &'a ProposedCall, effect: Effect, words: &'a [String], rememberable: bool) -> Matter<'a> {
+    let line = words.join(" ");
+    let matter = bare(effect);
     Matter {
-        subjects: Vec::new(),
-        ..of_line(Effect::ProcessSpawn, line, evidence)
+        what: format!("{} ({line})", effect.phrase()),
+        allowed_by: if names_itself(words) { line } else { matter.allowed_by },
+        rememberable: rememberable && names_itself(words),
+        evidence: call.evidence(),
+        subjects: vec![Subject::Effect(effect), Subject::Words(words)],
+        ..matter
     }
 }
 
@@ -283,14 +310,28 @@ fn of_mcp<'a>(spec: &RunSpec, call: &ProposedCall, tool: &'a str) -> Matter<'a> 
         evidence: NO_EVIDENCE,
         subjects: vec![Subject::Mcp(tool)],
         may,
-        words: Vec::new(),
-        is_line: false,
+        unseen: false,
     };
     if may.contains(Effect::ProcessSpawn) && spec.recipe().walls != WallsStanding::Proven {
         unheld(matter)
     } else {
         matter
     }
+}
+
+/// A program that only reads, or ends with a throw-away view: only rules about commands can speak of it.
+fn of_read_only<'a>(call: &'a ProposedCall, words: &'a [String]) -> Matter<'a> {
+    Matter {
+        subjects: vec![Subject::Words(words)],
+        ..of_command(call, Effect::ProcessSpawn, words, true)
+    }
+}
+
+/// Whether a command's words, put together, are a rule that names it and nothing else.
+fn names_itself(words: &[String]) -> bool {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '+' | ',' | '=' | '~');
+    !words.is_empty() && words.iter().all(|word| !word.is_empty() && word.chars().all(plain))
 }
 
 fn of_read<'a>(spec: &RunSpec, path: &'a str) -> Matter<'a> {
@@ -357,8 +398,7 @@ fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, a
         evidence: NO_EVIDENCE,
         subjects: vec![subject],
         may: EffectSet::EMPTY,
-        words: Vec::new(),
-        is_line: false,
+        unseen: false,
     }
 }
 
@@ -371,18 +411,4 @@ fn step_names(spec: &RunSpec, path: &str) -> bool {
 /// agents, editors, git or CI was not written for it.
 fn step_spells_out(spec: &RunSpec, path: &str) -> bool {
     matches!(&spec.recipe().role, Role::Step { files: Some(files), .. } if files.iter().any(|file| file == path))
-}
-
-/// The words of a line that is nothing but words: no quoting, expansion, redirection, assignment
-/// or list. None of every other line, which stays opaque.
-fn plain_words(line: &str) -> Vec<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '+' | ',' | ' ');
-    if line.chars().all(plain) {
-        line.split(' ')
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect()
-    } else {
-        Vec::new()
-    }
 }

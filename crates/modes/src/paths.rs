@@ -290,6 +290,50 @@ pub fn is_sample(component: &str) -> bool {
     any_component(component, SECRET_SAMPLES)
 }
 
+/// Whether a path of which not everything is known may be shaped like a secret's: `any` stands for text
+/// nobody knows. What a shell completes begins with a dot only where one is written.
+pub(crate) fn may_be_secret(path: &str, any: char, completed: bool) -> bool {
+    let last = path.rsplit('/').next().unwrap_or(path);
+    SECRET_NAMES.iter().any(|name| {
+        let hidden = completed && name.starts_with('.') && last.starts_with(any);
+        // Of a name that is open at both ends the middle must be there.
+        let middle = name.strip_prefix('*').and_then(|name| name.strip_suffix('*'));
+        !hidden && middle.is_none_or(|middle| last.contains(middle)) && meet(&folded(last), name, any)
+    })
+}
+
+/// Whether two patterns have a name in common: `any` in the one and `*` in the other stand for any text.
+fn meet(path: &str, name: &str, any: char) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    let passing_stars = |mut reached: Vec<bool>| {
+        for (at, c) in name.iter().enumerate() {
+            if *c == '*' && reached.get(at) == Some(&true) {
+                reached.splice(at + 1..at + 2, [true]);
+            }
+        }
+        reached
+    };
+    // Which places of the name can be reached with the path so far.
+    let start = (0..=name.len()).map(|at| at == 0).collect();
+    let end = path.chars().fold(passing_stars(start), |reached, p| {
+        let mut first = false;
+        let next = (0..=name.len()).map(|at| {
+            let here = reached.get(at).copied().unwrap_or_default();
+            first |= here;
+            let before = at
+                .checked_sub(1)
+                .and_then(|at| Some((*reached.get(at)?, *name.get(at)?)));
+            if p == any {
+                first
+            } else {
+                before.is_some_and(|(reached, n)| reached && n == p) || (here && name.get(at) == Some(&'*'))
+            }
+        });
+        passing_stars(next.collect())
+    });
+    end.last().copied().unwrap_or_default()
+}
+
 /// Whether a step's list of files names a path: as itself, as a folder above it, or by a pattern.
 /// Paths are relative to the worktree.
 pub fn names(files: &[String], path: &str) -> bool {

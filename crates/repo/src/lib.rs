@@ -19,6 +19,7 @@ mod identity;
 mod ignores;
 mod land;
 mod listing;
+mod quiet;
 mod read;
 mod revision;
 mod settings;

@@ -149,6 +149,19 @@ impl Place {
         }
     }
 
+    /// What a path named in a shell line truly is. The kernel's own places are the walls' business.
+    pub(crate) fn behind(&self, target: Target) -> Target {
+        match (target, &self.guard) {
+            (Target::Write { .. }, _) => self.as_written(),
+            (Target::Read { path }, _) if of_the_kernel(Path::new(&path)).is_some() => Target::Read { path },
+            (Target::Read { .. }, Guard::Closed(what)) => Target::Never { what: what.clone() },
+            (Target::Read { .. }, _) => Target::Read {
+                path: self.path.clone(),
+            },
+            (other, _) => other,
+        }
+    }
+
     /// Holds what stands here for reading and adds to the call what reading it means. None: it is
     /// never read, and the call says so.
     pub(crate) fn for_reading(self, call: ProposedCall) -> Result<(ProposedCall, Option<Held>), BadArguments> {

@@ -5,8 +5,9 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Value, json};
 use stance_modes::paths::write_class;
 use stance_modes::{
-    Answer, Approver, Autonomy, Built, Cause, Descriptor, Effect, EffectSet, Inspection, Judged, Mode, ProposedCall,
-    Role, RuleText, RunRecipe, RunSpec, Scope, Target, Verdict, WallsStanding, descriptors, judge, run_spec,
+    Answer, Approver, Autonomy, Built, Cause, Descriptor, Effect, EffectSet, Inspection, Judged, LinePlace,
+    LineReading, Mode, ProposedCall, Role, RuleText, RunRecipe, RunSpec, Scope, Target, Verdict, WallsStanding,
+    descriptors, judge, run_spec,
 };
 
 pub(crate) const SCOPES: [Scope; 6] = [
@@ -206,10 +207,32 @@ fn target() -> impl Strategy<Value = Target> {
         }),
         2 => (select(PATHS), any::<bool>()).prop_map(|(path, held)| delete(path, held)),
         4 => select(PATHS).prop_map(|path| Target::Read { path: path.to_owned() }),
-        4 => select(LINES).prop_map(|line| Target::Line { line: line.to_owned() }),
+        4 => select(LINES).prop_map(|line| Target::Line {
+            line: line.to_owned(),
+            cwd: "/work/project".to_owned(),
+            opaque: "it cannot be seen".to_owned(),
+        }),
+        4 => select(LINES).prop_map(|line| Target::Command {
+            words: line.split_whitespace().map(str::to_owned).collect(),
+            effects: EffectSet::EMPTY,
+            reads: line.starts_with("ls"),
+            rememberable: true,
+        }),
         2 => select(HOSTS).prop_map(|host| Target::Host { host: host.to_owned() }),
         1 => Just(Target::Never { what: "credentials".to_owned() }),
     ]
+}
+
+/// A line read in a project of its own.
+pub(crate) fn reading(line: &str) -> LineReading {
+    let place = LinePlace {
+        cwd: "/work/project",
+        worktree: "/work/project",
+        home: "/home/person",
+        hidden: &["/home/person/.stance".to_owned()],
+        git_starts_nothing: &|folder| folder == "/work/project",
+    };
+    LineReading::read(line, &place)
 }
 
 pub(crate) fn write(path: &str) -> Target {

@@ -5,6 +5,7 @@ mod digests;
 mod drawn;
 mod endings;
 mod judging;
+mod lines;
 mod narrowing;
 mod projections;
 mod rules;

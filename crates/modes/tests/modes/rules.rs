@@ -8,7 +8,7 @@ use stance_modes::{
     Target, Verdict, WallsStanding, after_approval, descriptor, judge,
 };
 
-use crate::drawn::{SCOPES, delete, spec, write};
+use crate::drawn::{SCOPES, delete, reading, spec, write};
 
 /// A run with a person at the door, and these rules of `scope verdict text`.
 pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
@@ -33,11 +33,11 @@ pub(crate) fn at(mode: Mode, rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
     }
 }
 
-fn agent(rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
+pub(crate) fn agent(rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
     at(after_approval(), rules)
 }
 
-fn step(files: &[&str], rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
+pub(crate) fn step(files: &[&str], rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
     let files = Some(files.iter().map(|file| (*file).to_owned()).collect());
     RunRecipe {
         role: Role::Step {
@@ -48,7 +48,7 @@ fn step(files: &[&str], rules: &[(Scope, Verdict, &str)]) -> RunRecipe {
     }
 }
 
-fn headless(recipe: RunRecipe) -> RunRecipe {
+pub(crate) fn headless(recipe: RunRecipe) -> RunRecipe {
     RunRecipe {
         approver: Approver::Nobody,
         ..recipe
@@ -84,12 +84,12 @@ fn deletes(path: &str, held: bool) -> ProposedCall {
     call("execute_command").with_target(delete(path, held))
 }
 
-fn runs(line: &str) -> ProposedCall {
-    call("execute_command").with_target(Target::Line { line: line.to_owned() })
+pub(crate) fn runs(line: &str) -> ProposedCall {
+    call("execute_command").with_line(reading(line))
 }
 
 /// The decision as one line: `allow|ask|deny layer: reason`.
-fn decided(recipe: RunRecipe, call: ProposedCall) -> String {
+pub(crate) fn decided(recipe: RunRecipe, call: ProposedCall) -> String {
     let tool = call.tool().name;
     let (digest, effects) = (call.digest(), call.effects());
     let record = judge(&spec(recipe), call, None).record(tool, digest, effects);
@@ -195,23 +195,6 @@ fn no_allow_is_promised_that_would_not_help() {
 }
 
 #[test]
-fn a_line_may_do_what_any_deny_rule_forbids() {
-    for rule in ["edit(src/**)", "read(.env*)", "effect(git_push)", "net(example.org)"] {
-        let deny = [(Scope::Person, Verdict::Deny, rule)];
-        let decided = decided(agent(&deny), runs("cat .env"));
-        assert!(
-            decided.starts_with("ask rule: it would start a program (cat .env)"),
-            "{rule}: {decided}"
-        );
-    }
-    let allow = [
-        (Scope::Person, Verdict::Allow, "edit(src/**)"),
-        (Scope::Person, Verdict::Ask, "edit(lib/**)"),
-    ];
-    assert_snapshot!(decided(agent(&allow), runs("cat .env")), @"allow built_in");
-}
-
-#[test]
 fn a_yes_to_one_is_no_yes_to_another() {
     let allow = [(Scope::Run, Verdict::Allow, "read(.env)")];
     let both = || {
@@ -262,30 +245,6 @@ fn a_secret_found_under_another_name_is_asked_by_that_name() {
     });
     let alias = alias.with_effect(Effect::SecretAccess);
     assert_snapshot!(decided(headless(agent(&[])), alias), @"deny no_approver: it would read secrets (settings), and nobody can be asked. A person allows it with --allow 'read(settings)'.");
-}
-
-#[test]
-fn a_word_rule_that_restricts_means_every_line_it_may_mean() {
-    let deny = [(Scope::Person, Verdict::Deny, "sudo *")];
-    assert_snapshot!(decided(agent(&deny), runs("sudo id")), @r#"deny deny_rule: the rule "sudo *" (settings.toml:1) denies to start a program (sudo id)."#);
-    assert_snapshot!(decided(agent(&deny), runs("sh -c 'su''do id'")), @r#"ask rule: it would start a program (sh -c 'su''do id'), which the rule "sudo *" (settings.toml:1), which this line may mean, wants asked"#);
-    assert_snapshot!(decided(agent(&deny), runs("env sudo id")), @r#"ask rule: it would start a program (env sudo id), which the rule "sudo *" (settings.toml:1), which this line may mean, wants asked"#);
-    let both = [
-        (Scope::Person, Verdict::Deny, "sudo *"),
-        (Scope::Run, Verdict::Allow, "effect(process_spawn)"),
-    ];
-    assert_snapshot!(decided(headless(agent(&both)), runs("env sudo id")), @r#"deny no_approver: it would start a program (env sudo id), and nobody can be asked. No --allow lifts that: the rule "sudo *" (settings.toml:1), which this line may mean, wants it asked."#);
-
-    let ask = [(Scope::Person, Verdict::Ask, "npm publish *")];
-    assert_snapshot!(decided(headless(agent(&ask)), runs("npm  run build")), @"deny no_approver: it would start a program (npm  run build), and nobody can be asked. A person allows it with --allow 'npm run build'.");
-    let lifted = [
-        (Scope::Person, Verdict::Ask, "npm publish *"),
-        (Scope::Run, Verdict::Allow, "npm run *"),
-    ];
-    assert_snapshot!(decided(headless(agent(&lifted)), runs("npm run build")), @"allow rule");
-    assert_snapshot!(decided(agent(&lifted), runs("npm run build; npm publish")), @r#"ask rule: it would start a program (npm run build; npm publish), which the rule "npm publish *" (settings.toml:1) wants asked"#);
-    let allow = [(Scope::Person, Verdict::Allow, "npm run *")];
-    assert_snapshot!(decided(agent(&allow), runs("echo $(id)")), @"allow built_in");
 }
 
 #[test]
@@ -453,14 +412,8 @@ fn refusals_name_what_narrowed_the_run() {
 fn a_line_that_is_tried_needs_no_yes_and_a_rule_about_commands_still_speaks_of_it() {
     let tried = |rules: &[(Scope, Verdict, &str)]| {
         let planning = at(Mode::chosen("plan").unwrap(), rules);
-        let line = Target::Line {
-            line: "npm run test".to_owned(),
-        };
-        judge(
-            &spec(headless(planning)),
-            call("inspect_command").with_target(line),
-            None,
-        )
+        let line = reading("npm run build");
+        judge(&spec(headless(planning)), call("inspect_command").with_line(line), None)
     };
     assert!(matches!(tried(&[]), Judged::Permit(_)));
     assert!(matches!(

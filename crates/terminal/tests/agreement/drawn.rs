@@ -1,8 +1,8 @@
 //! What the agreement is tried on: runs, rules, calls, and ways to change the world.
 
 use modes::{
-    Approver, Autonomy, Cause, Effect, Inspection, Judged, Mode, ProposedCall, Role, RuleText, RunRecipe, RunSpec,
-    Scope, Target, Verdict, WallsStanding, after_approval, descriptor, descriptors, judge,
+    Approver, Autonomy, Cause, Effect, Inspection, Judged, LinePlace, LineReading, Mode, ProposedCall, Role, RuleText,
+    RunRecipe, RunSpec, Scope, Verdict, WallsStanding, after_approval, descriptor, descriptors, judge,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -89,8 +89,15 @@ impl Call {
     pub(crate) fn judged(&self, spec: &RunSpec) -> Judged {
         let call = ProposedCall::new(descriptor(self.tool).unwrap(), "call", json!({}));
         let call = self.effects.iter().fold(call, |call, effect| call.with_effect(*effect));
-        let target = self.line.map(|line| Target::Line { line: line.to_owned() });
-        judge(spec, target.into_iter().fold(call, ProposedCall::with_target), None)
+        let place = LinePlace {
+            cwd: "/work/project",
+            worktree: "/work/project",
+            home: "/home/person",
+            hidden: &[],
+            git_starts_nothing: &|_| true,
+        };
+        let reading = self.line.map(|line| LineReading::read(line, &place));
+        judge(spec, reading.into_iter().fold(call, ProposedCall::with_line), None)
     }
 }
 

@@ -233,6 +233,16 @@ fn digest_of(bytes: &[u8]) -> String {
     format!("{:016x}:{}", hasher.finish(), bytes.len())
 }
 
+/// A line that does the same, in words no reading of lines sees through: the walls are tried alone.
+pub(crate) fn unseen(line: &str) -> String {
+    use std::fmt::Write as _;
+    let mut escaped = String::new();
+    for byte in line.bytes() {
+        write!(escaped, "\\x{byte:02x}").unwrap();
+    }
+    format!("eval $'{escaped}'")
+}
+
 /// One turn of a script that makes these calls.
 pub(crate) fn calls(calls: &[(&str, Value)]) -> Value {
     let calls: Vec<Value> = calls

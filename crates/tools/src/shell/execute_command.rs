@@ -1,10 +1,11 @@
 //! `execute_command`: one line for bash, inside the walls of the run's own containment.
 
+use std::io::Read as _;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use modes::{ProposedCall, Target, parse_host};
+use modes::{LinePlace, LineReading, ProposedCall, Target, parse_host};
 use rustix::fs::FileType;
 use sandbox::{Excess, Finished, Keep, Limits, Network, Program, SandboxError, Spawn, ThrownAway, Violation, spawn};
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 use super::families::{LONGEST, usual};
 use super::hints::hints;
 use super::spill::tail;
-use crate::place::Roots;
+use crate::place::{Roots, hold_entry, reopen};
 use crate::scope::Scope;
 use crate::tool::{BadArguments, ToolResult};
 use crate::typed::{Around, TypedTool};
@@ -32,6 +33,19 @@ const MOST_THROWN_AWAY: usize = 10;
 
 /// The variable by which a run's processes are told.
 const MARKER: &str = "STANCE_RUN";
+
+/// With these git reads without writing its index and without asking repositories within the
+/// repository, whose configuration nobody looked at.
+const QUIET_GIT: &[(&str, &str)] = &[
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "diff.ignoreSubmodules"),
+    ("GIT_CONFIG_VALUE_0", "dirty"),
+];
+
+/// More of a file that decides what a line does is not looked at.
+const LONGEST_DECIDING: u64 = 64 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -53,6 +67,8 @@ pub(crate) struct Ready {
     line: String,
     time: Duration,
     folder: PathBuf,
+    /// Whether it is proven that the line only reads.
+    reads_only: bool,
 }
 
 pub(crate) struct ExecuteCommand;
@@ -83,7 +99,17 @@ impl TypedTool for ExecuteCommand {
             )));
         }
         let folder = folder(arguments.cwd.as_deref(), scope)?;
-        let mut call = call.with_target(Target::Line { line: line.clone() });
+        let reading = reading(&line, &folder, scope)?;
+        if let Some(command) = reading.writes_repository() {
+            return Err(BadArguments(format!(
+                "`{command}` would write the repository's own records, which no command can: use git_write to stage and commit."
+            )));
+        }
+        let call = reading.decided_by().iter().fold(call, |call, file| {
+            call.with_evidence(format!("file {file}"), content(file, scope))
+        });
+        let reads_only = reading.only_reads();
+        let mut call = call.with_line(reading);
         for named in arguments.hosts {
             let host = parse_host(&named).ok_or_else(|| {
                 BadArguments(format!(
@@ -92,7 +118,15 @@ impl TypedTool for ExecuteCommand {
             })?;
             call = call.with_target(Target::Host { host });
         }
-        Ok((call, Ready { line, time, folder }))
+        Ok((
+            call,
+            Ready {
+                line,
+                time,
+                folder,
+                reads_only,
+            },
+        ))
     }
 
     async fn act(ready: Ready, around: Around<'_>) -> ToolResult {
@@ -111,6 +145,12 @@ impl TypedTool for ExecuteCommand {
             gate: around.hosts.clone(),
             names: scope.names.clone(),
         });
+        if ready.reads_only {
+            let quiet = QUIET_GIT
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            process.environment.extend(quiet);
+        }
         process.limits = Limits {
             wall_time: ready.time,
             output_bytes: KEPT,
@@ -144,6 +184,49 @@ fn reads(targets: &[Target]) -> Vec<String> {
             _ => None,
         })
         .collect()
+}
+
+/// What the line does, each of its paths looked at.
+fn reading(line: &str, folder: &Path, scope: &Scope) -> Result<LineReading, BadArguments> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let hidden: Vec<String> = scope.hidden.iter().map(|path| text(path)).collect();
+    let starts_nothing = |folder: &str| {
+        let checkout = scope.checkout.as_ref();
+        checkout.is_some_and(|checkout| checkout.starts_nothing(Path::new(folder)))
+    };
+    let place = LinePlace {
+        cwd: &text(folder),
+        worktree: &text(&scope.worktree),
+        home: &text(&scope.home),
+        hidden: &hidden,
+        git_starts_nothing: &starts_nothing,
+    };
+    let roots = Roots::of(scope)?;
+    Ok(LineReading::read(line, &place).looked_at(|target| {
+        let found = match &target {
+            Target::Write { path, .. } | Target::Read { path } => roots.find(path).ok(),
+            _ => None,
+        };
+        match found {
+            Some(place) => place.behind(target),
+            None => target,
+        }
+    }))
+}
+
+/// The content hash of a file that decides what the line does.
+fn content(file: &str, scope: &Scope) -> String {
+    let hash = || {
+        let place = Roots::of(scope).ok()?.find(file).ok()?;
+        if !place.may_be_looked_at() || place.kind() != Some(FileType::RegularFile) {
+            return None;
+        }
+        let held = hold_entry(place.folder(), place.name()).ok()?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(reopen(held).ok()?.take(LONGEST_DECIDING)).ok()?;
+        Some(hasher.finalize().to_hex().to_string())
+    };
+    hash().unwrap_or_else(|| "not a file that can be read".to_owned())
 }
 
 /// The working folder: a folder of the worktree, by its real path. Inside the walls the same path

@@ -12,8 +12,13 @@ async fn a_line_runs_in_the_project_and_tells_output_and_exit() {
     let ground = Ground::new().walled();
     ground.write("sub/a.txt", "content\n");
     let (effects, targets) = ground.judged("execute_command", json!({"command": "ls"}));
+    assert!(effects.is_empty(), "a proven read: {effects:?}");
+    let [Target::Command { words, reads: true, .. }] = targets.as_slice() else {
+        panic!("{targets:?}")
+    };
+    assert_eq!(words, &["ls"]);
+    let (effects, _) = ground.judged("execute_command", json!({"command": "./build.sh"}));
     assert!(effects.contains(Effect::ProcessSpawn));
-    assert_eq!(targets, [Target::Line { line: "ls".into() }]);
     let good = ground
         .call(
             "execute_command",
@@ -47,7 +52,7 @@ async fn what_the_walls_forbid_fails_and_is_explained() {
     let git = Ground::picture(&ground.tree.join(".git"));
     let outside = Ground::picture(&ground.outside);
     let hooks = ground
-        .call("execute_command", json!({"command": "echo x >> .git/config"}))
+        .call("execute_command", json!({"command": "d=.git; echo x >> $d/config"}))
         .await
         .fault();
     assert!(
@@ -56,22 +61,28 @@ async fn what_the_walls_forbid_fails_and_is_explained() {
     );
     let beside = ground.outside.join("new.txt").display().to_string();
     ground
-        .call("execute_command", json!({"command": format!("echo x > {beside}")}))
+        .call(
+            "execute_command",
+            json!({"command": format!("d={beside}; echo x > $d")}),
+        )
         .await
         .fault();
     ground
-        .call("execute_command", json!({"command": "mv .git moved"}))
+        .call("execute_command", json!({"command": "g=.git; mv $g moved"}))
         .await
         .fault();
     ground
         .call(
             "execute_command",
-            json!({"command": "git commit -q --allow-empty -m x"}),
+            json!({"command": "c=commit; git $c -q --allow-empty -m x"}),
         )
         .await
         .fault();
     let network = ground
-        .call("execute_command", json!({"command": "exec 3<>/dev/tcp/127.0.0.1/9"}))
+        .call(
+            "execute_command",
+            json!({"command": "f=/dev/tcp/127.0.0.1/9; exec 3<>$f"}),
+        )
         .await
         .fault();
     assert!(
@@ -88,7 +99,7 @@ async fn a_repository_made_by_a_command_is_moved_away_and_told() {
     let result = ground
         .call(
             "execute_command",
-            json!({"command": "mkdir -p sub/.git && echo x > sub/.git/config"}),
+            json!({"command": "g=.git; mkdir -p sub/$g && echo x > sub/$g/config"}),
         )
         .await;
     let words = result.result().words();
@@ -101,7 +112,7 @@ async fn a_repository_that_cannot_be_moved_away_is_an_error_that_says_the_comman
     let ground = Ground::new().walled();
     ground.call("execute_command", json!({"command": "true"})).await.good();
     std::fs::write(ground.scope.scratch.join("quarantine"), "").unwrap();
-    let command = json!({"command": "mkdir -p a/.git; touch ran"});
+    let command = json!({"command": "g=.git; mkdir -p a/$g; touch ran"});
     let fault = ground.call("execute_command", command).await.fault();
     assert!(
         fault.starts_with("the command was carried out, but a planted .git could not be moved away"),
@@ -123,7 +134,7 @@ async fn a_home_folder_is_no_project_to_write() {
     let mut ground = Ground::new().walled();
     ground.scope.home.clone_from(&ground.tree);
     let fault = ground
-        .call("execute_command", json!({"command": "touch .bashrc"}))
+        .call("execute_command", json!({"command": "f=.bashrc; touch $f"}))
         .await
         .fault();
     assert!(
@@ -143,7 +154,7 @@ async fn a_stopped_command_is_dead_and_looked_after_when_it_is_told() {
         }
         cancel.cancel();
     };
-    let command = json!({"command": "mkdir -p sub/.git; sleep 1000"});
+    let command = json!({"command": "g=.git; mkdir -p sub/$g; sleep 1000"});
     let (result, ()) = tokio::join!(ground.call("execute_command", command), stop);
     assert!(result.fault().contains("a person stopped the run"));
     assert!(!made.exists() && !ground.scope.repositories.exists());

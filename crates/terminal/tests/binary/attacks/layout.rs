@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::evidence::{Canaries, person, records, told};
-use crate::support::{Place, calls, says, turns};
+use crate::support::{Place, calls, says, turns, unseen};
 
 /// Lines that plant the program `{C}`; `{G}` is the git folder of this checkout and `{M}` the one it
 /// shares. None may say PLANTED, but those that only make something new in the worktree.
@@ -108,7 +108,7 @@ fn script(place: &Place, canary: &str, git_dir: &Path, common_dir: &Path) -> (St
     let made: Vec<(&str, Value)> = PLANTS
         .iter()
         .chain(&NEW)
-        .map(|line| ("execute_command", json!({"command": named(line)})))
+        .map(|line| ("execute_command", json!({"command": unseen(&named(line))})))
         .chain(
             FILES
                 .iter()

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::site::{SECRET, Site, Who};
 use crate::attacks::evidence::{files, shows_nothing_of, told};
-use crate::support::{calls, says, turns};
+use crate::support::{calls, says, turns, unseen};
 
 /// Each works without walls, which is tried too: none of these fails for another reason.
 const REAL: [&str; 55] = [
@@ -156,7 +156,7 @@ fn every_way_out_is_closed(who: Who) {
     let lines = lines(&site);
     let made: Vec<(&str, Value)> = lines
         .iter()
-        .map(|line| ("execute_command", json!({"command": line, "timeout_s": 20})))
+        .map(|line| ("execute_command", json!({"command": unseen(line), "timeout_s": 20})))
         .collect();
     let model = site.place.script("tries", &turns(&[calls(&made), says("done")]));
     site.hand_over();
