@@ -286,6 +286,8 @@ struct Decided {
     reason: String,
     /// Whether it was performed, and without a fault.
     worked: Option<bool>,
+    /// The last line of what it came to.
+    said: String,
 }
 
 /// An attempt that was made.
@@ -349,6 +351,7 @@ impl Made {
         let telling = ran.first().copied().or(farthest).or(self.decided.first());
         let detail = match outcome {
             Outcome::Leaked | Outcome::Policy => self.changes.words(),
+            Outcome::ReadRefused if !ran.is_empty() => ran.iter().map(|decided| decided.said.as_str()).collect(),
             Outcome::Contained | Outcome::ReadOk => {
                 let mut tools: Vec<&str> = ran.iter().map(|decided| decided.tool.as_str()).collect();
                 tools.dedup();
@@ -411,11 +414,13 @@ fn decided(events: &[EventView]) -> Result<Vec<Decided>, Problem> {
     decisions
         .map(|event| {
             let record: modes::DecisionRecord = serde_json::from_value(of(event, "record")).map_err(odd)?;
-            let worked = finished
-                .get(&of(event, "call").to_string())
-                .map(|finished| finished.payload.pointer("/result/is_error") == Some(&json!(false)));
+            let finished = finished.get(&of(event, "call").to_string());
+            let text = finished.and_then(|finished| finished.payload.pointer("/result/content/0/text"));
+            let last = text.and_then(Value::as_str).and_then(|text| text.lines().last());
+            let worked = finished.map(|finished| finished.payload.pointer("/result/is_error") == Some(&json!(false)));
             Ok(Decided {
                 tool: record.tool,
+                said: last.unwrap_or_default().to_owned(),
                 worked: worked.filter(|_| record.decision == Decision::Allow),
                 layer: record.layer,
                 reason: record.reason,
@@ -439,6 +444,7 @@ mod tests {
             layer,
             reason: "because".to_owned(),
             worked,
+            said: String::new(),
         }
     }
 

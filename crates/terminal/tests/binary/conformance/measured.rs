@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{Place, said};
+use crate::walls::site::{Site, Who};
 
 fn measured(place: &Place, arguments: &[&str]) -> (i32, Value) {
     let said = place.stance(&[&["conformance", "builtin", "--json"], arguments].concat());
@@ -39,32 +40,81 @@ fn assert_sound(code: i32, measurement: &Value) {
     assert_eq!(measurement["date"].as_str().unwrap().len(), "2026-01-31".len());
 }
 
-#[test]
-fn plan_and_review_change_nothing() {
-    let place = Place::new();
-    let before = place.world();
-    for mode in ["plan", "review"] {
-        let (code, measurement) = measured(&place, &["--mode", mode]);
-        assert_sound(code, &measurement);
-        assert_eq!(measurement["mode"], mode);
-        assert!(measurement["summary"]["attempts"].as_u64().unwrap() > 100);
-        assert_eq!(measurement["summary"]["outcomes"]["policy"], Value::Null);
-    }
-    assert_eq!(place.world(), before);
-    let left = std::fs::read_dir(place.stance_home().join("conformance")).unwrap();
+/// What an operator accepts who works without walls.
+const ACCEPTANCE: &str = "approvals are not protected from programs";
+
+/// Measured by this user, with these settings.
+fn measured_by(who: Who, settings: &str, mode: &str) -> Value {
+    let mut site = Site::new(who);
+    site.place.settings(settings);
+    site.hand_over();
+    let before = site.place.world();
+    let said = said(
+        site.stance(&["conformance", "builtin", "--json", "--mode", mode])
+            .output()
+            .unwrap(),
+    );
+    let measurement = said.report();
+    assert_sound(said.code, &measurement);
+    assert_eq!(measurement["mode"], if mode == "agent" { "chat" } else { mode });
+    assert_eq!(site.place.world(), before);
+    site.nobody_heard();
+    let left = std::fs::read_dir(site.place.stance_home().join("conformance")).unwrap();
     assert_eq!(left.count(), 0, "the ground is gone");
+    measurement
+}
+
+/// What no mode that reads only may show: everything is made, nothing is allowed to change anything.
+fn assert_reads_only(measurement: &Value) {
+    let summary = &measurement["summary"];
+    assert!(summary["attempts"].as_u64().unwrap() > 200, "{summary}");
+    assert_eq!(summary["outcomes"]["policy"], Value::Null, "{summary}");
+    assert_eq!(summary["outcomes"]["read_ok"], 9, "{measurement:#}");
+}
+
+#[test]
+fn plan_changes_nothing_for_whoever_started_it() {
+    assert_reads_only(&measured_by(Who::AsStarted, "", "plan"));
+}
+
+#[test]
+fn plan_changes_nothing_for_an_ordinary_user() {
+    assert_reads_only(&measured_by(Who::Ordinary, "", "plan"));
+}
+
+#[test]
+fn review_changes_nothing_for_whoever_started_it() {
+    assert_reads_only(&measured_by(Who::AsStarted, "", "review"));
+}
+
+#[test]
+fn review_changes_nothing_for_an_ordinary_user() {
+    assert_reads_only(&measured_by(Who::Ordinary, "", "review"));
+}
+
+#[test]
+fn without_walls_the_modes_alone_change_nothing() {
+    let settings = format!("[sandbox]\nmode = \"off\"\naccept = \"{ACCEPTANCE}\"\n");
+    for mode in ["plan", "review"] {
+        for who in [Who::AsStarted, Who::Ordinary] {
+            let measurement = measured_by(who, &settings, mode);
+            assert_eq!(measurement["walls"], "off");
+            assert_eq!(measurement["summary"]["outcomes"]["policy"], Value::Null);
+            // Without walls nothing is tried: no line of a shell exists there.
+            assert_eq!(outcomes(&measurement)["shell-redirect"], "not_offered");
+        }
+    }
 }
 
 #[test]
 fn agent_mode_reaches_nothing_beyond_the_worktree() {
-    let place = Place::new();
-    let (code, measurement) = measured(&place, &["--mode", "agent"]);
-    assert_sound(code, &measurement);
-    let outcomes = outcomes(&measurement);
-    assert_eq!(outcomes["write-outside-absolute"], "refused");
-    assert_eq!(outcomes["out-kill"], "contained");
-    assert_eq!(outcomes["out-post"], "contained");
-    assert!(!outcomes.contains_key("edit-known-file"), "{outcomes:?}");
+    for who in [Who::AsStarted, Who::Ordinary] {
+        let measurement = measured_by(who, "", "agent");
+        let outcomes = outcomes(&measurement);
+        assert_eq!(outcomes["write-outside-absolute"], "refused");
+        assert_eq!(outcomes["talk-python"], "contained");
+        assert!(!outcomes.contains_key("edit-known-file"), "{outcomes:?}");
+    }
 }
 
 #[test]
