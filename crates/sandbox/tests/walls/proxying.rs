@@ -79,7 +79,7 @@ fn echo() -> (SocketAddr, JoinHandle<String>) {
 async fn asks(ground: &Ground, containment: Containment, network: Network, requests: &[&str]) -> Finished {
     let mut line = "ask() { exec 3<>/dev/tcp/127.0.0.1/3128 && printf \"$1\" >&3 && cat <&3; exec 3>&-; }; ".to_owned();
     for request in requests {
-        line.push_str(&format!("ask '{request}'; "));
+        line.extend(["ask '", request, "'; "]);
     }
     let mut process = Spawn::new(Program::Shell(line), &ground.tree);
     process.network = Some(network);

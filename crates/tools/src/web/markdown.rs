@@ -170,7 +170,6 @@ impl Writer {
                 let level = name.bytes().last().map_or(1, |digit| usize::from(digit - b'0'));
                 self.mark(&format!("{} ", "#".repeat(level)));
             }
-            "br" => self.break_lines(1),
             "hr" => {
                 self.break_lines(2);
                 self.mark("---");
@@ -178,7 +177,7 @@ impl Writer {
             }
             "ul" | "ol" => self.open_list(name == "ol"),
             "li" => self.item(),
-            "dt" | "dd" => self.break_lines(1),
+            "br" | "dt" | "dd" => self.break_lines(1),
             "pre" => {
                 self.break_lines(2);
                 self.mark("```\n");
@@ -238,7 +237,7 @@ impl Writer {
             }
             "a" => {
                 if let Some(Some(address)) = self.links.pop() {
-                    self.out.push_str(&format!("]({address})"));
+                    self.out.extend(["](", &address, ")"]);
                 }
             }
             "td" | "th" if self.cells > 0 => self.out.push_str(" | "),
@@ -404,7 +403,7 @@ mod tests {
     fn deep_nesting_and_endless_lists_cost_no_more_than_their_length() {
         let deep = format!("{}end", "<div>".repeat(200_000));
         assert_eq!(read(&deep).text, "end");
-        let formatting: String = (0..100_000).map(|n| format!("<div><b a={n}></div>")).collect();
+        let formatting: String = "<div><b></div>".repeat(100_000);
         assert!(read(&format!("{formatting}end")).text.ends_with("end"));
         let lists = format!("{}<li>end", "<ul>".repeat(200_000));
         assert_eq!(read(&lists).text.trim_start(), "- end");
