@@ -31,8 +31,12 @@ const CACHES: &[Cache] = &[
     ("npm_config_cache", "npm", false),
 ];
 
-/// Shows a process the caches of its workspace, which it writes where it may write the worktree.
+/// Shows a process the caches of its workspace, which it writes where it may write the worktree. A
+/// throw-away view has the person's own beneath a layer of its own, and needs none.
 pub fn share_caches(folder: &Path, containment: Containment, places: &mut Places, spawn: &mut Spawn) {
+    if containment.is_thrown_away() {
+        return;
+    }
     let access = match containment.worktree() {
         Posture::Writable => Access::ReadWrite,
         Posture::ReadOnly => Access::ReadOnly,
