@@ -45,15 +45,6 @@ pub(crate) fn refusals(project: &File, above: &Above<'_>) -> Vec<Fault> {
     page.models(project, &configured(above.trusted));
     page.limits(project, above.limits);
     page.others(project);
-    for server in &project.servers {
-        let (file, line) = server.place.rsplit_once(':').unwrap_or((&server.place, "1"));
-        page.faults.push(Fault {
-            file: file.to_owned(),
-            line: line.parse().unwrap_or(1),
-            unknown: false,
-            what: "the MCP servers of a project stand in its `.mcp.json`, and yours in your own settings".to_owned(),
-        });
-    }
     page.faults
 }
 

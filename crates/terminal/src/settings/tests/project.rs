@@ -61,6 +61,10 @@ fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_r
             "[limits]\nretry_pause_ms = 501\n",
             "2: a project file only tightens, and this `retry_pause_ms` is wider than what holds without it",
         ),
+        (
+            "[mcp.servers.notes]\ncommand = \"notes\"\n",
+            "2: a project file does not set `mcp.servers.notes.command`",
+        ),
     ] {
         assert_eq!(
             faults("", person, project),
@@ -71,12 +75,7 @@ fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_r
         );
     }
     // What no version lets a project file say is an unknown key like any other.
-    for project in [
-        "[inspection]\n",
-        "[environment]\npass = [\"TOKEN\"]\n",
-        "[[hooks]]\n",
-        "[mcp]\n",
-    ] {
+    for project in ["[inspection]\n", "[environment]\npass = [\"TOKEN\"]\n", "[[hooks]]\n"] {
         let all = faults("", person, project);
         assert!(
             all[0].starts_with("checkout/.stance/settings.toml:1: unknown key"),

@@ -26,7 +26,7 @@ fn a_bare_name_shows_what_would_start_and_starts_nothing() {
     let notes = Notes::new(&[]);
     let said = notes.place.stance(&["mcp", "allow", "notes"]);
     assert_eq!(said.code, 2, "{}", said.err);
-    assert!(said.err.contains("argument \"server.py\""), "{}", said.err);
+    assert!(said.out.contains("argument \"server.py\""), "{}", said.out);
     assert!(said.err.contains("hint: stance mcp allow notes@"), "{}", said.err);
     assert_eq!(notes.log(), Vec::<String>::new());
 }
@@ -39,13 +39,13 @@ fn an_allowed_server_is_started_with_its_tools_and_a_wrong_digest_allows_nothing
     assert_eq!(notes.log(), Vec::<String>::new());
     let said = notes.allow();
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.err.contains("get · says it only reads"), "{}", said.err);
-    assert!(said.err.contains("update · may do anything"), "{}", said.err);
+    assert!(said.out.contains("get · says it only reads"), "{}", said.out);
+    assert!(said.out.contains("update · may do anything"), "{}", said.out);
     assert!(
-        said.err
+        said.out
             .contains("left out: fetches: its schema refers to something outside of itself"),
         "{}",
-        said.err
+        said.out
     );
     assert_eq!(notes.log(), ["started"]);
     let results = notes.results("agent", &[get()], &["--yolo"]);

@@ -17,7 +17,8 @@ pub(crate) struct Notes {
 impl Notes {
     /// The server is named in `.mcp.json`, with these arguments; nobody has allowed it.
     pub(crate) fn new(ways: &[&str]) -> Notes {
-        let place = Place::new();
+        let mut place = Place::new();
+        place.variables.push(("NOTES_TOKEN".to_owned(), "n0-matter".to_owned()));
         place.write("server.py", SERVER);
         let notes = Notes { place };
         notes.configure(ways);

@@ -146,9 +146,9 @@ fn a_named_variable_reaches_the_server_and_nothing_that_is_shown() {
     assert_eq!(notes.place.stance(&["mcp", "trust", "notes", "look"]).code, 0);
     let listed = notes.place.stance(&["mcp", "list"]);
     assert!(
-        listed.err.contains("NOTES_TOKEN") && !listed.err.contains("t0p-s3cret"),
+        listed.out.contains("NOTES_TOKEN") && !listed.out.contains("t0p-s3cret"),
         "{}",
-        listed.err
+        listed.out
     );
     let results = notes.results("plan", &[("mcp__notes__look", json!({}))], &[]);
     assert!(results[0].contains("token t0p-s3cret"), "{results:?}");

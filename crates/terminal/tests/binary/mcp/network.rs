@@ -47,6 +47,7 @@ fn called(notes: &Notes) -> String {
 #[test]
 fn a_server_at_an_address_is_asked_with_its_token_and_trusted_tool_by_tool() {
     let mut notes = Notes::new(&[]);
+    notes.place.variables.clear();
     std::fs::remove_file(notes.place.repo().join(".mcp.json")).unwrap();
     let listening = Listening::start(&notes);
     notes.place.settings(&format!(
