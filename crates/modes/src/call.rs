@@ -64,6 +64,9 @@ pub enum Target {
         /// Whether a yes to it may serve again.
         #[serde(skip)]
         rememberable: bool,
+        /// Whether it runs a file that may start any other command.
+        #[serde(skip)]
+        unseen: bool,
     },
     /// Commits on a branch.
     Branch {

@@ -49,6 +49,8 @@ pub struct Found {
     pub effects: EffectSet,
     /// Whether a yes to it may serve again.
     pub rememberable: bool,
+    /// Whether it runs a file that may start any other command.
+    pub unseen: bool,
 }
 
 /// What was found in a line.

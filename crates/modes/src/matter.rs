@@ -145,9 +145,13 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                     words,
                     reads: false,
                     rememberable,
+                    unseen,
                     ..
                 },
-            ) => Some(of_command(call, effect, words, *rememberable)),
+            ) => Some(Matter {
+                unseen: *unseen,
+                ..of_command(call, effect, words, *rememberable)
+            }),
             (
                 effect,
                 Target::Command {

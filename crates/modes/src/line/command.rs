@@ -195,15 +195,7 @@ impl Finding<'_> {
             return self.decides(words, here);
         }
         self.decided_by(path, here);
-        self.opaque(format!("what {path} does is written in that file"));
-        self.found(
-            words,
-            here,
-            Kind {
-                rememberable: false,
-                ..Kind::STARTS
-            },
-        );
+        self.found(words, here, Kind::SCRIPT);
     }
 
     fn cd(&mut self, words: &[Text], arguments: &[Text], here: &Here) -> Then {
@@ -239,12 +231,17 @@ impl Finding<'_> {
         {
             return self.starts(words, here, EffectSet::EMPTY);
         }
-        let file = arguments
-            .iter()
-            .find(|word| !word.may_be_option())
-            .and_then(Text::constant);
-        if let Some(file) = file.filter(|file| file.contains(['.', '/'])) {
+        let named = |word: &&Text| {
+            word.constant()
+                .is_some_and(|file| file.contains(['.', '/']) && file != "-")
+        };
+        let file = arguments.iter().find(|word| !word.may_be_option()).filter(named);
+        if let Some(file) = file.and_then(Text::constant) {
             self.decided_by(file, here);
+        }
+        // A file alone, with nothing before it: as if it were started itself.
+        if arguments.first().is_some_and(|first| file == Some(first)) {
+            return self.found(words, here, Kind::SCRIPT);
         }
         self.opaque(format!("{name} runs code that is not read here"));
         self.found(

@@ -46,6 +46,8 @@ pub(super) struct Finding<'a> {
     pub(super) reading: LineReading,
     /// Whether a variable was set that programs may heed.
     pub(super) variables_set: bool,
+    /// Whether a variable was set beside those that only change how things look.
+    pub(super) steered: bool,
     /// How deep in lines within lines this is.
     pub(super) depth: usize,
 }
@@ -65,6 +67,7 @@ impl<'a> Finding<'a> {
                 writes_repository: None,
             },
             variables_set: false,
+            steered: false,
             depth: 0,
         }
     }
@@ -79,11 +82,18 @@ impl<'a> Finding<'a> {
         if self.variables_set {
             self.reading.commands.iter_mut().for_each(|found| found.reads = false);
         }
+        if self.steered {
+            self.reading
+                .commands
+                .iter_mut()
+                .for_each(|found| found.rememberable = false);
+        }
         let commands = self.reading.commands.iter().map(|found| Target::Command {
             words: found.words.clone(),
             effects: found.effects,
             reads: found.reads,
             rememberable: found.rememberable,
+            unseen: found.unseen,
         });
         let unseen = self.reading.opaque.clone().map(|opaque| Target::Line {
             line: line.to_owned(),
@@ -141,6 +151,7 @@ impl<'a> Finding<'a> {
             reads: found.reads,
             effects,
             rememberable: found.rememberable,
+            unseen: found.unseen,
         };
         if !self.reading.commands.contains(&command) {
             self.reading.commands.push(command);
@@ -284,6 +295,7 @@ pub(super) struct Kind {
     pub(super) effects: EffectSet,
     pub(super) meets: Meets,
     pub(super) rememberable: bool,
+    pub(super) unseen: bool,
 }
 
 impl Kind {
@@ -293,6 +305,13 @@ impl Kind {
         effects: EffectSet::EMPTY,
         meets: Meets::Reads,
         rememberable: true,
+        unseen: false,
+    };
+
+    /// A program whose file decides what it does: what a yes is about is that file's content.
+    pub(super) const SCRIPT: Kind = Kind {
+        unseen: true,
+        ..Kind::STARTS
     };
 
     /// A proven read.

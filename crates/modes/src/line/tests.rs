@@ -348,7 +348,7 @@ fn files_that_decide_are_named() {
 #[test]
 fn a_reading_is_shown_as_data() {
     let reading = serde_json::to_value(at("ls && rm x")).unwrap();
-    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/work/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true},{"words":["rm","x"],"reads":false,"effects":["file_delete"],"rememberable":true}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
+    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/work/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":["file_delete"],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
 }
 
 proptest! {

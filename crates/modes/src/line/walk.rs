@@ -388,6 +388,7 @@ impl Finding<'_> {
         } else if !heeded_by_nobody(name) {
             self.variables_set = true;
         }
+        self.steered |= !only_looks(name);
     }
 
     /// Notes a test or another shell word that only looks.
@@ -471,8 +472,8 @@ const STEERING_PREFIXES: &[&str] = &[
     "LD_", "DYLD_", "BASH", "GIT_", "PYTHON", "MALLOC_", "GLIBC_", "XDG_", "_",
 ];
 
-/// Whether no program that is a proven read heeds a variable of this name.
-fn heeded_by_nobody(name: &str) -> bool {
+/// Whether a variable of this name only changes how things look.
+fn only_looks(name: &str) -> bool {
     const LOOKS: &[&str] = &[
         "LANG",
         "TZ",
@@ -483,10 +484,11 @@ fn heeded_by_nobody(name: &str) -> bool {
         "LINES",
         "TERM",
     ];
-    LOOKS.contains(&name)
-        || name.starts_with("LC_")
-        || (name
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-            && !name.ends_with("_proxy"))
+    LOOKS.contains(&name) || name.starts_with("LC_")
+}
+
+/// Whether no program that is a proven read heeds a variable of this name.
+fn heeded_by_nobody(name: &str) -> bool {
+    let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    only_looks(name) || (name.bytes().all(small) && !name.ends_with("_proxy"))
 }

@@ -217,6 +217,7 @@ fn target() -> impl Strategy<Value = Target> {
             effects: EffectSet::EMPTY,
             reads: line.starts_with("ls"),
             rememberable: true,
+            unseen: line.starts_with("npm"),
         }),
         2 => select(HOSTS).prop_map(|host| Target::Host { host: host.to_owned() }),
         1 => Just(Target::Never { what: "credentials".to_owned() }),

@@ -187,6 +187,9 @@ fn what_may_be_remembered() {
     };
     for line in [
         "npm run build",
+        "./x.sh a",
+        "bash x.sh",
+        "LC_ALL=C make",
         "git push origin main",
         "cat .env",
         "npm ci",
@@ -197,8 +200,8 @@ fn what_may_be_remembered() {
     }
     for line in [
         "python3 -c 'print(1)'",
-        "./x.sh",
-        "bash x.sh",
+        "x=1 ./x.sh",
+        "bash -x x.sh",
         "$x y",
         "git push --force origin main",
         "git push origin +main",

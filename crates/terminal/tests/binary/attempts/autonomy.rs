@@ -111,7 +111,7 @@ fn every_word_of_the_permissions_has_an_effect_and_others_are_errors() {
     let model = place.script(
         "words",
         &json!({"runs": vec![json!({"turns": [
-            calls(&[("write_to_file", json!({"path": "a.txt", "content": "x\n"})), ("execute_command", json!({"command": "true now"}))]),
+            calls(&[("write_to_file", json!({"path": "a.txt", "content": "x\n"})), ("execute_command", json!({"command": "dd now"}))]),
             calls(&[("attempt_completion", json!({"result": "done"}))]),
         ]}); 8]}),
     );
@@ -124,29 +124,29 @@ fn every_word_of_the_permissions_has_an_effect_and_others_are_errors() {
     let (write, command) = ("write_to_file allow built_in", "execute_command allow built_in");
     check("", &[], [write, command]);
     check(
-        "deny = [\"edit(a.txt)\", \"true *\"]",
+        "deny = [\"edit(a.txt)\", \"dd *\"]",
         &[],
         ["write_to_file deny deny_rule", "execute_command deny deny_rule"],
     );
     check(
-        "ask = [\"edit(a.txt)\", \"true *\"]",
+        "ask = [\"edit(a.txt)\", \"dd *\"]",
         &[],
         ["write_to_file deny no_approver", "execute_command deny no_approver"],
     );
     check("plan = [\"edit(a.txt)\"]", &[], ["write_to_file deny rule", command]);
     check(
-        "ask = [\"effect(process_spawn)\"]\nallow = [\"edit(a.txt)\", \"true *\"]",
+        "ask = [\"effect(process_spawn)\"]\nallow = [\"edit(a.txt)\", \"dd *\"]",
         &[],
         ["write_to_file allow rule", "execute_command allow rule"],
     );
     check(
         "",
-        &["--deny", "edit(a.txt)", "--deny", "true *"],
+        &["--deny", "edit(a.txt)", "--deny", "dd *"],
         ["write_to_file deny deny_rule", "execute_command deny deny_rule"],
     );
     check(
         "ask = [\"edit(a.txt)\", \"effect(process_spawn)\"]",
-        &["--allow", "edit(a.txt)", "--allow", "true now"],
+        &["--allow", "edit(a.txt)", "--allow", "dd now"],
         ["write_to_file allow rule", "execute_command allow rule"],
     );
     check(
