@@ -154,8 +154,11 @@ impl LineReading {
             }
         });
         let caused = self.targets.iter().fold(own, |all, target| match target {
-            Target::Write { outside: true, .. } => all.with(Effect::FileWriteOutsideWorktree),
+            Target::Write { outside: true, .. } => {
+                all.with(Effect::FileWriteOutsideWorktree).with(Effect::ProcessSpawn)
+            }
             Target::Host { .. } => all.with(Effect::NetworkEgress),
+            Target::Write { .. } => all.with(Effect::ProcessSpawn),
             Target::Read { path } if secret_shaped(path) => all.with(Effect::SecretAccess),
             _ => all,
         });

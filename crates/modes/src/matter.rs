@@ -290,8 +290,14 @@ fn of_unseen<'a>(effect: Effect, line: &str, opaque: &str) -> Matter<'a> {
 fn of_command<'a>(call: &'a ProposedCall, effect: Effect, words: &'a [String], rememberable: bool) -> Matter<'a> {
     let line = words.join(" ");
     let matter = bare(effect);
+    let written: Vec<&str> = call.targets().iter().filter_map(written).collect();
+    let writing = if effect == Effect::ProcessSpawn && !written.is_empty() {
+        format!(", writing {}", written.join(" and "))
+    } else {
+        String::new()
+    };
     Matter {
-        what: format!("{} ({line})", effect.phrase()),
+        what: format!("{} ({line}){writing}", effect.phrase()),
         allowed_by: if names_itself(words) { line } else { matter.allowed_by },
         rememberable: rememberable && names_itself(words),
         evidence: call.evidence(),
@@ -320,6 +326,13 @@ fn of_mcp<'a>(spec: &RunSpec, call: &ProposedCall, tool: &'a str) -> Matter<'a> 
         unheld(matter)
     } else {
         matter
+    }
+}
+
+fn written(target: &Target) -> Option<&str> {
+    match target {
+        Target::Write { path, .. } => Some(path),
+        _ => None,
     }
 }
 

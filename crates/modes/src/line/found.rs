@@ -48,6 +48,8 @@ pub(super) struct Finding<'a> {
     pub(super) variables_set: bool,
     /// Whether a variable was set beside those that only change how things look.
     pub(super) steered: bool,
+    /// Whether the redirections since this was last asked write a file.
+    pub(super) redirected: bool,
     /// How deep in lines within lines this is.
     pub(super) depth: usize,
 }
@@ -68,6 +70,7 @@ impl<'a> Finding<'a> {
             },
             variables_set: false,
             steered: false,
+            redirected: false,
             depth: 0,
         }
     }
@@ -193,6 +196,17 @@ impl<'a> Finding<'a> {
         }
     }
 
+    /// Whether writing a path is writing a file that outlives the line.
+    pub(super) fn matters(&self, path: &Text, here: &Here) -> bool {
+        path.constant().is_none_or(|path| {
+            here.0.is_none()
+                || self
+                    .paths(path, here)
+                    .iter()
+                    .any(|path| self.of_path(path, Meets::Writes).is_some())
+        })
+    }
+
     fn of_path(&self, path: &str, meets: Meets) -> Option<Target> {
         if let Some(what) = self.closed(path) {
             return Some(Target::Never { what: what.to_owned() });
@@ -267,6 +281,18 @@ impl<'a> Finding<'a> {
             Some("it holds credentials")
         } else {
             None
+        }
+    }
+
+    /// Notes that what was found since then, of so many commands, writes by a redirection: such a command
+    /// is no read.
+    pub(super) fn written_since(&mut self, found: usize) {
+        if std::mem::take(&mut self.redirected) {
+            self.reading
+                .commands
+                .iter_mut()
+                .skip(found)
+                .for_each(|found| found.reads = false);
         }
     }
 

@@ -111,10 +111,17 @@ impl Finding<'_> {
 
     fn command(&mut self, command: &Command, here: &Here) -> Then {
         match command {
-            Command::Simple(simple) => self.simple(simple, here),
+            Command::Simple(simple) => {
+                let found = self.reading.commands.len();
+                let then = self.simple(simple, here);
+                self.written_since(found);
+                then
+            }
             Command::Compound(compound, redirects) => {
-                self.redirects(redirects.as_ref(), here);
+                let found = self.reading.commands.len();
                 let after = self.compound(compound, here);
+                self.redirects(redirects.as_ref(), here);
+                self.written_since(found);
                 Then {
                     well: after.clone(),
                     ill: after,
@@ -356,6 +363,7 @@ impl Finding<'_> {
             let host = path.shape.split('/').nth(3).unwrap_or_default();
             return self.host(host);
         }
+        self.redirected |= meets == Meets::Writes && self.matters(&path, here);
         self.meets(&path, here, meets);
     }
 

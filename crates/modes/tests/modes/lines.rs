@@ -150,6 +150,11 @@ fn rules_about_paths_hold_for_lines() {
         (Scope::Person, ASK, "edit(src/**)"),
         (Scope::Person, DENY, "edit(generated/**)"),
     ];
+    let shell_asked = [
+        (Scope::Person, ALLOW, "edit(**)"),
+        (Scope::Person, ASK, "effect(process_spawn)"),
+    ];
+    assert_snapshot!(decided(agent(&shell_asked), runs("cat > src/a.rs <<< x")), @r#"ask rule: it would start a program (cat), writing src/a.rs, which the rule "effect(process_spawn)" (settings.toml:2) wants asked"#);
     assert_snapshot!(decided(agent(&edits), runs("cat > src/a.rs <<< x")), @r#"ask rule: it would write src/a.rs, which the rule "edit(src/**)" (settings.toml:1) wants asked"#);
     for line in [
         "sed -i s/a/b/ generated/a",

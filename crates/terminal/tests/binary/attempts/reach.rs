@@ -235,7 +235,7 @@ fn a_denied_program_does_not_run_in_disguise() {
         &["--mode", "agent", "--allow", "effect(process_spawn)", "become root"],
     );
     let decisions = decided(&events);
-    assert_eq!(decisions[0], "execute_command deny deny_rule");
+    assert_eq!(decisions[0], "execute_command deny never");
     assert!(
         decisions[1..lines.len()]
             .iter()
