@@ -2,7 +2,13 @@
 //! Pure: no clock, no randomness, no file, no environment, no runtime.
 #![cfg_attr(
     test,
-    allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::disallowed_types
+    )
 )]
 
 mod built_in;

@@ -75,8 +75,8 @@ pub(super) fn builtin(finding: &mut Finding<'_>, name: &str, words: &[Text], her
     if HARMLESS.contains(&name) {
         finding.looks(words, here);
     } else if ENDING.contains(&name) {
-        let number = |word: &Option<&str>| word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-        if !constants.iter().all(number) {
+        let number = |word: Option<&str>| word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        if !constants.iter().copied().all(number) {
             finding.opaque(format!("{name} evaluates what it is given"));
         }
         finding.looks(words, here);
@@ -156,8 +156,7 @@ fn tests(finding: &mut Finding<'_>, words: &[Text]) {
     let single = words.iter().all(|word| !word.free && !word.several);
     let settled = match constants.as_slice() {
         all if all.iter().all(Option::is_some) => true,
-        [Some(operator), None] => UNARY.contains(operator) && *operator != "!",
-        [Some("!"), Some(operator), None] => UNARY.contains(operator) && *operator != "!",
+        [Some(operator), None] | [Some("!"), Some(operator), None] => UNARY.contains(operator) && *operator != "!",
         [_, Some(operator), _] | [Some("!"), _, Some(operator), _] => BINARY.contains(operator),
         _ => false,
     };

@@ -205,7 +205,7 @@ impl Finding<'_> {
             .filter(|word| !matches!(word.constant(), Some("--" | "-P" | "-L" | "-e")));
         let well = match (target.next().map(Text::constant), target.next()) {
             (None, _) => Here(Some(vec![self.place.home.to_owned()])),
-            (Some(Some(folder)), None) if folder != "-" && !folder.starts_with(['-', '+']) => self.there(folder, here),
+            (Some(Some(folder)), None) if folder != "-" && !folder.starts_with(['-', '+']) => Self::there(folder, here),
             _ => Here(None),
         };
         Then {
@@ -266,7 +266,7 @@ impl Finding<'_> {
         let kind = match row.does {
             Does::Names if sure => Kind::read(Meets::Names),
             Does::Shows(skipped) if sure => {
-                for path in given.iter().skip(self.skipped(skipped, arguments)) {
+                for path in given.iter().skip(Self::skipped(skipped, arguments)) {
                     self.shows(path, here);
                 }
                 Kind::read(Meets::Reads)
@@ -316,9 +316,9 @@ impl Finding<'_> {
     fn writes_by_option(&mut self, row: &Program, arguments: &[Text], here: &Here) -> bool {
         let mut sure = true;
         for name in row.writes_with {
-            if let Some(value) = option(arguments, name) {
+            if let Some(given) = option(arguments, name) {
                 sure = false;
-                match value {
+                match given.value {
                     Some(path) => self.meets(&path, here, Meets::Writes),
                     None => self.opaque(format!("what {} writes is not known", row.name)),
                 }
@@ -337,7 +337,7 @@ impl Finding<'_> {
     }
 
     /// Of the operands that are no paths, those that are given here: an option can stand for them.
-    fn skipped(&self, skipped: usize, arguments: &[Text]) -> usize {
+    fn skipped(skipped: usize, arguments: &[Text]) -> usize {
         const INSTEAD: &[&str] = &["-e", "-f", "--regexp", "--file", "--expression", "--from-file"];
         let instead = INSTEAD.iter().any(|name| option(arguments, name).is_some());
         if instead { 0 } else { skipped }
@@ -437,7 +437,7 @@ impl Finding<'_> {
             .iter()
             .find_map(|name| option(arguments, name));
         let reads_only =
-            method.is_none_or(|method| method.is_some_and(|method| matches!(method.constant(), Some("GET" | "HEAD"))));
+            method.is_none_or(|given| matches!(given.value.as_ref().and_then(Text::constant), Some("GET" | "HEAD")));
         let sends = !reads_only || SENDS.iter().any(|name| option(arguments, name).is_some());
         let mut effects = EffectSet::EMPTY;
         if sends {
@@ -446,7 +446,9 @@ impl Finding<'_> {
         let hosts: Option<Vec<String>> = given.iter().map(|url| host_of(url.constant()?)).collect();
         match hosts.filter(|hosts| !hosts.is_empty()) {
             Some(hosts) if !ELSEWHERE.iter().any(|name| option(arguments, name).is_some()) => {
-                hosts.iter().for_each(|host| self.host(host));
+                for host in &hosts {
+                    self.host(host);
+                }
             }
             _ => effects = effects.with(Effect::NetworkEgress),
         }
@@ -459,7 +461,7 @@ impl Finding<'_> {
     }
 
     /// The folders a constant name leads to from here.
-    pub(super) fn there(&self, folder: &str, here: &Here) -> Here {
+    pub(super) fn there(folder: &str, here: &Here) -> Here {
         let join = |from: &String| super::found::normal(&format!("{from}/{folder}"));
         if folder.starts_with('/') {
             Here(Some(vec![super::found::normal(folder)]))

@@ -191,8 +191,9 @@ impl<'a> Finding<'a> {
             return self.opaque(format!("in which folder {path} lies is not known"));
         }
         for path in self.paths(path, here) {
-            let target = self.of_path(&path, meets);
-            target.into_iter().for_each(|target| self.target(target));
+            if let Some(target) = self.of_path(&path, meets) {
+                self.target(target);
+            }
         }
     }
 

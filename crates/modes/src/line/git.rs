@@ -468,7 +468,7 @@ const ACTS_ALONE: &[&str] = &["stash", "apply", "bisect", "bundle", "rerere"];
 /// Settles a git command.
 pub(super) fn git(finding: &mut Finding<'_>, words: &[Text], here: &Here) {
     let arguments = words.get(1..).unwrap_or_default();
-    let Some(Opened { rest, there, steered }) = opened(finding, arguments, here) else {
+    let Some(Opened { rest, there, steered }) = opened(arguments, here) else {
         finding.opaque("what git is to do is not known");
         return finding.found(
             words,
@@ -523,7 +523,7 @@ struct Opened<'w> {
 }
 
 /// What stands between `git` and its command.
-fn opened<'w>(finding: &Finding<'_>, arguments: &'w [Text], here: &Here) -> Option<Opened<'w>> {
+fn opened<'w>(arguments: &'w [Text], here: &Here) -> Option<Opened<'w>> {
     let mut opened = Opened {
         rest: arguments,
         there: here.clone(),
@@ -536,7 +536,7 @@ fn opened<'w>(finding: &Finding<'_>, arguments: &'w [Text], here: &Here) -> Opti
                 let (folder, after) = after.split_first()?;
                 opened.there = folder
                     .constant()
-                    .map_or(Here(None), |folder| finding.there(folder, &opened.there));
+                    .map_or(Here(None), |folder| Finding::there(folder, &opened.there));
                 after
             }
             "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" | "--attr-source" => {
@@ -581,8 +581,8 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
             if dynamic {
                 finding.opaque(format!("what is given to git {} may be an option", row.name));
             }
-            if let Some(path) = option(rest, "--output").filter(|_| unless.contains(&"--output")) {
-                match path {
+            if let Some(given) = option(rest, "--output").filter(|_| unless.contains(&"--output")) {
+                match given.value {
                     Some(path) => finding.meets(&path, there, Meets::Writes),
                     None => finding.opaque("what git writes is not known"),
                 }
@@ -673,7 +673,9 @@ fn asks(finding: &mut Finding<'_>, rest: &[Text]) -> Kind {
             }
         })
         .collect();
-    hosts.iter().for_each(|host| finding.host(host));
+    for host in &hosts {
+        finding.host(host);
+    }
     Kind::with(if hosts.is_empty() {
         EffectSet::of(&[Effect::NetworkEgress])
     } else {

@@ -3,20 +3,25 @@
 
 use super::word::Text;
 
-/// Whether an option is given, and with which value: the rest of its word, or the next. The inner
-/// none is an option at the end.
-pub(super) fn option(words: &[Text], name: &str) -> Option<Option<Text>> {
+/// An option that is given, with its value: the rest of its word, or the next; none at the end.
+pub(super) struct Given {
+    pub(super) value: Option<Text>,
+}
+
+/// Finds an option.
+pub(super) fn option(words: &[Text], name: &str) -> Option<Given> {
     words
         .iter()
         .enumerate()
         .take_while(|(_, word)| word.constant() != Some("--"))
         .find_map(|(at, word)| {
             let stuck = given(&word.shape, name)?;
-            Some(match stuck {
+            let value = match stuck {
                 "" => words.get(at + 1).cloned(),
                 value if word.constant().is_some() => Some(Text::known(value)),
                 _ => Some(Text::unknown(&word.raw)),
-            })
+            };
+            Some(Given { value })
         })
 }
 

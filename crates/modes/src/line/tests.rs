@@ -351,7 +351,38 @@ fn a_reading_is_shown_as_data() {
     insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/work/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":["file_delete"],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
 }
 
+/// Whether bash can read a line; it runs nothing of it.
+fn bash_reads(line: &str) -> bool {
+    let read = std::process::Command::new("bash")
+        .args(["--norc", "--noprofile", "-n", "-c", line])
+        .output();
+    read.unwrap().status.success()
+}
+
+#[test]
+fn bash_reads_every_line_that_is_a_read() {
+    assert!(!bash_reads("if"));
+    for line in READS.lines() {
+        assert!(bash_reads(line), "{line}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn what_bash_cannot_read_is_no_read(
+        read in select(READS.lines().collect::<Vec<_>>()),
+        words in prop::collection::vec(select(PIECES), 1..4),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let at_character = place.index(read.chars().count() + 1);
+        let start: String = read.chars().take(at_character).collect();
+        let end: String = read.chars().skip(at_character).collect();
+        let line = format!("{start}{}{end}", words.concat());
+        if proven(&at(&line)) {
+            prop_assert!(bash_reads(&line), "{}", line);
+        }
+    }
+
     #[test]
     fn any_text_has_a_reading(line in any::<String>()) {
         at(&line);

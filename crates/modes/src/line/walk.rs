@@ -345,7 +345,8 @@ impl Finding<'_> {
             (kind, IoFileRedirectTarget::Duplicate(word)) => {
                 let text = self.word(word, here);
                 let descriptor = |text: &str| {
-                    text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) && text != ""
+                    text == "-"
+                        || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty()
                 };
                 match (text.constant(), kind) {
                     (Some(text), _) if descriptor(text) => {}

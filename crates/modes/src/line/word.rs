@@ -75,12 +75,11 @@ pub(super) struct Inside {
 pub(super) fn text(raw: &str, home: &str, inside: &mut Inside) -> Text {
     let mut writer = Writer::new(home);
     if raw.contains(['$', '`']) {
-        match parse(raw, &options()) {
-            Ok(pieces) => writer.pieces(&pieces, false, inside),
-            Err(_) => {
-                writer.unknown(true);
-                inside.opaque = Some(format!("the word {raw} cannot be read"));
-            }
+        if let Ok(pieces) = parse(raw, &options()) {
+            writer.pieces(&pieces, false, inside);
+        } else {
+            writer.unknown(true);
+            inside.opaque = Some(format!("the word {raw} cannot be read"));
         }
     } else {
         writer.unquoted(raw);
@@ -116,6 +115,7 @@ pub(super) fn options() -> ParserOptions {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that is lost on the way")]
 struct Writer<'a> {
     home: &'a str,
     shape: String,

@@ -166,17 +166,9 @@ fn inner<'w>(finding: &mut Finding<'_>, row: &Wrapper, arguments: &'w [Text]) ->
         };
         rest = if text == "--" {
             return after.get(operands..);
-        } else if row.flags.contains(&text) {
-            after
         } else if row.values.iter().any(|option| takes(&option)) {
             after.get(1..)?
-        } else if row.values.iter().any(|option| stuck(&option)) {
-            after
-        } else if row.name == "nice"
-            && text
-                .strip_prefix('-')
-                .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
-        {
+        } else if row.flags.contains(&text) || row.values.iter().any(|option| stuck(&option)) || niceness(row, text) {
             after
         } else if text.starts_with('-') {
             return None;
@@ -191,6 +183,12 @@ fn inner<'w>(finding: &mut Finding<'_>, row: &Wrapper, arguments: &'w [Text]) ->
         };
     }
     Some(rest)
+}
+
+/// `nice -5`, which is no option of another.
+fn niceness(row: &Wrapper, text: &str) -> bool {
+    let number = text.strip_prefix('-').unwrap_or_default();
+    row.name == "nice" && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What `xargs -I NAME` puts its words in place of is not known.

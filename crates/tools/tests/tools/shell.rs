@@ -45,6 +45,34 @@ async fn a_line_runs_in_the_project_and_tells_output_and_exit() {
 }
 
 #[tokio::test]
+async fn proven_reads_change_nothing() {
+    let ground = Ground::new();
+    for (path, text) in [
+        ("README.md", "a: b\nc d\n"),
+        ("src/lib.rs", "use x;\nmod y;\n"),
+        ("src/main.rs", "fn main() {}\n"),
+    ] {
+        ground.write(path, text);
+    }
+    ground.write("package.json", "{\"version\": \"1\", \"scripts\": {\"a\": \"b\"}}\n");
+    let ground = ground.repository().await;
+    let before = Ground::picture(&ground.tree);
+    let mut worked = 0;
+    for line in include_str!("../../../modes/src/line/corpus/reads.txt").lines() {
+        let (effects, _) = ground.judged("execute_command", json!({"command": line}));
+        assert!(effects.is_empty(), "{line}: {effects:?}");
+        if let Came::Done(result) = ground
+            .call("execute_command", json!({"command": line, "timeout_s": 20}))
+            .await
+        {
+            worked += usize::from(!result.is_error);
+        }
+    }
+    assert_eq!(Ground::picture(&ground.tree), before);
+    assert!(worked > 60, "{worked}");
+}
+
+#[tokio::test]
 async fn what_the_walls_forbid_fails_and_is_explained() {
     let ground = Ground::new();
     ground.write("a.txt", "x\n");
