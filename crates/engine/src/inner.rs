@@ -194,10 +194,17 @@ impl Inner {
     }
 }
 
-/// The secret-shaped files that processes of a run see: those it may read without asking.
+/// The secret-shaped files that processes of a run see: those it may read without asking. Whatever a
+/// rule denies to be read they see neither.
 pub(crate) fn secrets(spec: &RunSpec) -> sandbox::Secrets {
-    let spec = spec.clone();
-    sandbox::Secrets::shown_if(move |path| spec.reads_unasked(path))
+    let asked = spec.clone();
+    let secrets = sandbox::Secrets::shown_if(move |path| asked.reads_unasked(path));
+    if spec.denies_reads() {
+        let spec = spec.clone();
+        secrets.denying(move |path| spec.denies_reading(path))
+    } else {
+        secrets
+    }
 }
 
 /// Worktree and shared folder where git cannot be asked: the nearest folder with a `.git`.

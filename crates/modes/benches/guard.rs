@@ -43,7 +43,10 @@ fn main() {
         black_box(judge(&spec, call, None));
         start.elapsed()
     });
-    println!("{{\"line_us\": {read:.3}, \"judge_us\": {judged:.3}, \"line_characters\": {}}}", LINE.len());
+    println!(
+        "{{\"line_us\": {read:.3}, \"judge_us\": {judged:.3}, \"line_characters\": {}}}",
+        LINE.len()
+    );
 }
 
 fn recipe() -> RunRecipe {

@@ -8,7 +8,7 @@ use crate::decision::{Answer, Ask, Decision, Judged, Layer, Permit, Question, Re
 use crate::effect::Effect;
 use crate::matter::{Matter, matters};
 use crate::paths::WriteClass;
-use crate::rules::{Rule, RuleText, Scope, Verdict};
+use crate::rules::{Rule, RuleText, Scope, Subject, Verdict};
 use crate::spec::{Approver, Autonomy, RunSpec, WallsStanding};
 use crate::tool::descriptor;
 
@@ -115,6 +115,17 @@ impl RunSpec {
             .with_effect(Effect::SecretAccess)
             .with_target(Target::Read { path: path.to_owned() });
         matches!(by_rules(self, &call, None), Weighed::Permit(_))
+    }
+
+    /// Whether any rule denies paths to be read.
+    pub fn denies_reads(&self) -> bool {
+        self.rules().iter().any(|rule| denies(rule) && rule.speaks_of_reads())
+    }
+
+    /// Whether a rule denies this path to be read.
+    pub fn denies_reading(&self, path: &str) -> bool {
+        let named = |rule: &Rule| denies(rule) && rule.specificity(Subject::Read(path)).is_some();
+        self.rules().iter().any(named)
     }
 }
 

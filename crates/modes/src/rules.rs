@@ -236,6 +236,10 @@ impl Rule {
         matches!(self.pattern, Pattern::Words(_))
     }
 
+    pub(crate) fn speaks_of_reads(&self) -> bool {
+        matches!(self.pattern, Pattern::Read(_))
+    }
+
     /// How closely the rule names the subject; none when it does not.
     pub(crate) fn specificity(&self, subject: Subject<'_>) -> Option<usize> {
         match (&self.pattern, subject) {

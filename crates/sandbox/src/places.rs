@@ -41,7 +41,13 @@ pub struct Generated {
 /// Which secret-shaped files of a worktree a process sees; every other one is there and cannot be
 /// opened. Asked with a path relative to the worktree.
 #[derive(Clone)]
-pub struct Secrets(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+pub struct Secrets {
+    shows: Decides,
+    /// None where nothing else is denied, so that no path has to be asked for.
+    denies: Option<Decides>,
+}
+
+type Decides = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl Secrets {
     /// None of them.
@@ -56,18 +62,38 @@ impl Secrets {
 
     /// Those that somebody decides upon.
     pub fn shown_if(decides: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(decides))
+        Self {
+            shows: Arc::new(decides),
+            denies: None,
+        }
+    }
+
+    /// Files besides that nobody may read, whatever they are called.
+    #[must_use]
+    pub fn denying(self, denies: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            denies: Some(Arc::new(denies)),
+            ..self
+        }
     }
 
     /// These paths besides.
     #[must_use]
     pub fn and(&self, paths: Vec<String>) -> Self {
-        let decides = Arc::clone(&self.0);
-        Self::shown_if(move |path| paths.iter().any(|shown| shown == path) || decides(path))
+        let decides = Arc::clone(&self.shows);
+        Self {
+            denies: self.denies.clone(),
+            ..Self::shown_if(move |path| paths.iter().any(|shown| shown == path) || decides(path))
+        }
     }
 
     pub(crate) fn shows(&self, path: &str) -> bool {
-        (self.0)(path)
+        (self.shows)(path) && !self.denies(path)
+    }
+
+    /// Whether nobody may read this file, whatever it is called.
+    pub fn denies(&self, path: &str) -> bool {
+        self.denies.as_ref().is_some_and(|denies| denies(path))
     }
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn run(
         let (begun, before, recovered, hidden, places) = blocking(move || {
             make_private(&places)?;
             let recovered = if writes { record::recover(&places)? } else { Vec::new() };
-            let survey = survey::survey(&places.worktree, writes)?;
+            let survey = survey::survey(&places, writes)?;
             let passed = theirs.as_ref().map(AsRawFd::as_raw_fd);
             let overlays = view::overlays(&walls, containment, &places)?;
             let prepared = match &walls.around {

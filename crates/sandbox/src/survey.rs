@@ -11,8 +11,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, renameat, statat}
 use rustix::io::Errno;
 use serde::Serialize;
 
-use crate::SandboxError;
 use crate::walk::{Find, Folder, Identity, Spot, open_up_for_owner, walk};
+use crate::{Places, SandboxError};
 
 /// The kernel takes no longer path, so nothing can be mounted on one.
 const LONGEST_PATH: usize = 4095;
@@ -51,13 +51,14 @@ pub(crate) struct Survey {
 /// Looks through a worktree before a process starts. In a `writable` one a folder that is ours and
 /// closed is opened for the look, and one that cannot be looked through is an error; in another no
 /// process can open what is closed.
-pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError> {
+pub(crate) fn survey(places: &Places, writable: bool) -> Result<Survey, SandboxError> {
+    let root = &places.worktree;
     let mut survey = Survey::default();
     let mut named_twice = BTreeSet::new();
     walk(root, writable, |find, spot| {
         let path = &spot.path;
         match find {
-            Find::Plain => (),
+            Find::Plain if !denied(places, path) => (),
             Find::Closed(Errno::ACCESS) | Find::TooDeep if !writable => return Ok(()),
             Find::Closed(why) => return Err(SandboxError::unseen(path, why)),
             Find::TooDeep => return Err(SandboxError::unseen(path, "it lies too deep")),
@@ -66,7 +67,7 @@ pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError
                 return Err(SandboxError::unseen(path, "its path is too long"));
             }
             Find::Special => survey.special.push(path.clone()),
-            Find::Secret => {
+            Find::Secret | Find::Plain => {
                 survey.secrets.extend(secret(root, path));
                 named_twice.extend(other_names(spot));
             }
@@ -91,6 +92,12 @@ pub(crate) fn survey(root: &Path, writable: bool) -> Result<Survey, SandboxError
         })?;
     }
     Ok(survey)
+}
+
+/// Whether a rule denies a file to be read, whatever it is called.
+fn denied(places: &Places, path: &Path) -> bool {
+    let inner = path.strip_prefix(&places.worktree).unwrap_or(path);
+    places.secrets.denies(&inner.to_string_lossy())
 }
 
 /// Where a secret really lies, if that is in the worktree: nothing can be laid over a link.
@@ -236,7 +243,7 @@ mod tests {
             0,
         )
         .unwrap();
-        let mut found = survey(root.path(), true).unwrap();
+        let mut found = survey(&Places::new(root.path(), root.path().join("scratch")), true).unwrap();
         found.special.sort();
         assert_eq!(found.special, [socket, fifo]);
         assert_eq!(
@@ -250,7 +257,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("old/.git")).unwrap();
-        let before = survey(root.path(), true).unwrap().git.into_values().collect();
+        let before = survey(&Places::new(root.path(), root.path().join("scratch")), true)
+            .unwrap()
+            .git
+            .into_values()
+            .collect();
         fs::create_dir_all(root.path().join("sub/.git")).unwrap();
         fs::write(root.path().join("sub/.git/config"), "[core]\nfsmonitor=x").unwrap();
         fs::rename(root.path().join("old"), root.path().join("moved")).unwrap();

@@ -110,7 +110,7 @@ pub fn arguments(
     places: &Places,
     spawn: &Spawn,
 ) -> Result<Vec<OsString>, SandboxError> {
-    let survey = survey::survey(&places.worktree, places.worktree_is_written(containment))?;
+    let survey = survey::survey(places, places.worktree_is_written(containment))?;
     let overlays = overlays(walls, containment, places)?;
     build(walls, containment, places, spawn, &survey, None, overlays.as_ref())
 }

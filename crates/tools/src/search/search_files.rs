@@ -91,7 +91,8 @@ impl TypedTool for SearchFiles {
 
     async fn act(ready: Ready, around: Around<'_>) -> ToolResult {
         let cancel = around.scope.cancel.clone();
-        let searched = tokio::task::spawn_blocking(move || search(ready, &|| cancel.is_cancelled()));
+        let secrets = around.scope.secrets.clone();
+        let searched = tokio::task::spawn_blocking(move || search(ready, &secrets, &|| cancel.is_cancelled()));
         searched
             .await
             .unwrap_or_else(|_| ToolResult::error("searching was interrupted."))
@@ -162,7 +163,7 @@ impl Pattern {
     }
 }
 
-fn search(ready: Ready, stopped: &dyn Fn() -> bool) -> ToolResult {
+fn search(ready: Ready, secrets: &sandbox::Secrets, stopped: &dyn Fn() -> bool) -> ToolResult {
     let Ready {
         from,
         matcher,
@@ -204,6 +205,10 @@ fn search(ready: Ready, stopped: &dyn Fn() -> bool) -> ToolResult {
                     skipped.secret += 1;
                     continue;
                 }
+                if secrets.denies(&entry.path) {
+                    skipped.denied += 1;
+                    continue;
+                }
                 match walk.open(&entry) {
                     Some(file) if search_one(&mut searcher, &matcher, &mut report, &entry.path, &file) => {}
                     _ => skipped.unsearched += 1,
@@ -228,6 +233,7 @@ fn search_one(searcher: &mut Searcher, matcher: &RegexMatcher, report: &mut Repo
 #[derive(Default)]
 struct Skipped {
     secret: usize,
+    denied: usize,
     unsearched: usize,
     cut: bool,
 }
@@ -239,6 +245,12 @@ impl Skipped {
             remarks.push(format!(
                 "{} files that look like secrets were skipped; to search one, give it as `path`",
                 self.secret
+            ));
+        }
+        if self.denied > 0 {
+            remarks.push(format!(
+                "{} files were skipped: a rule denies to read them",
+                self.denied
             ));
         }
         if self.unsearched > 0 {

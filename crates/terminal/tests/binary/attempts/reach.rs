@@ -245,3 +245,31 @@ fn a_denied_program_does_not_run_in_disguise() {
     let ran = events.iter().filter(|event| event["kind"] == "tool_started").count();
     assert_eq!(ran, 1, "only the completion runs");
 }
+
+#[test]
+fn what_a_rule_denies_to_be_read_no_search_and_no_program_shows() {
+    let place = Place::new();
+    place.settings("[permissions]\ndeny = [\"read(ledger.txt)\"]\nallow = [\"*\"]\n");
+    place.write("books/ledger.txt", "GULDEN-77\n");
+    place.write(
+        "show.sh",
+        "cat books/ledger.txt; grep -r GULDEN .; cp books/ledger.txt copy; cat copy\n",
+    );
+    let model = place.script(
+        "denied",
+        &turns(&[
+            calls(&[("search_files", json!({"path": ".", "regex": "GULDEN"}))]),
+            calls(&[("read_file", json!({"path": "books/ledger.txt"}))]),
+            calls(&[shell("bash show.sh")]),
+            calls(&[shell("git grep --no-index GULDEN")]),
+            completion(),
+        ]),
+    );
+    let (code, events, report) = place.stream(&model, &["--mode", "agent", "--yolo", "read it"]);
+    assert_eq!((code, report["outcome"].as_str()), (0, Some("delivered")), "{report:#}");
+    let results: Vec<&Value> = events.iter().filter(|event| event["kind"] == "tool_finished").collect();
+    assert_eq!(results.len(), 5);
+    for result in results {
+        assert!(!result.to_string().contains("GULDEN-77"), "{result:#}");
+    }
+}
