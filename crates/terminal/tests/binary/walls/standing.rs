@@ -128,13 +128,14 @@ fn a_program_without_walls_decides_nothing() {
         format!("env -u STANCE_RUN STANCE_HOME={home} HOME=/ {binary} mode plan 2>&1\n"),
     )
     .unwrap();
+    let hidden = |words: &str| line(&unseen(words));
     let made = [
-        line(&format!("STANCE_HOME={home} {binary} mode plan 2>&1")),
+        hidden(&format!("STANCE_HOME={home} {binary} mode plan 2>&1")),
         line("sh x.sh"),
-        line(&format!(
+        hidden(&format!(
             "cp {binary} $TMPDIR/other; env -i STANCE_HOME={home} HOME=/ $TMPDIR/other mode plan 2>&1"
         )),
-        line(&format!(
+        hidden(&format!(
             "(setsid env -i STANCE_HOME={home} HOME=/ {binary} mode plan > said 2>&1 &); until grep -q . said 2>/dev/null; do :; done; cat said; false"
         )),
     ];
