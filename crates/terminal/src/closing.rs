@@ -74,6 +74,9 @@ pub(crate) async fn say(printer: &mut Printer, engine: &Engine, report: &RunRepo
             Mark::Asks,
             &format!("{} {}: {}", pending.kind.replace('_', " "), pending.id, pending.title),
         );
+        if pending.kind == "permission" {
+            pending.lines.iter().for_each(|line| printer.foreign(line));
+        }
         printer.line(Mark::Note, &format!("stance {}", how_to_answer(pending)));
     }
     last_line(printer, report);

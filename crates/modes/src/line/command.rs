@@ -307,6 +307,10 @@ impl Finding<'_> {
                 self.copies(&given, moves, here);
                 Kind::STARTS
             }
+            Does::WritesUnnamed => {
+                self.opaque(format!("which files {} writes is not known", row.name));
+                Kind::STARTS
+            }
             Does::Connects => self.connects(arguments, &given),
         };
         self.found(words, here, kind);

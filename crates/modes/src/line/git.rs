@@ -78,7 +78,7 @@ pub(super) const COMMANDS: &[Row] = &[
         "git apply -h",
         "git apply fix.patch",
     ),
-    row("archive", Starts, "git archive -h", "git archive -o a.tar HEAD"),
+    row("archive", WritesFiles, "git archive -h", "git archive -o a.tar HEAD"),
     row("backfill", Fetches, "git backfill -h", "git backfill"),
     row(
         "bisect",
@@ -615,16 +615,21 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
                 _ => first.is_none_or(|word| !word.may_be_option()),
             };
             if names_new {
-                writes(finding, row, there)
-            } else {
-                Kind::STARTS
+                return writes(finding, row, there);
             }
+            if row.name == "apply" {
+                finding.opaque("which files git apply writes is not known");
+            }
+            Kind::STARTS
         }
         Act::Writes => writes(finding, row, there),
-        Act::WritesFiles => Kind::with(match row.name {
-            "clean" => EffectSet::of(&[Effect::FileDelete]),
-            _ => EffectSet::EMPTY,
-        }),
+        Act::WritesFiles => {
+            finding.opaque(format!("which files git {} writes is not known", row.name));
+            Kind::with(match row.name {
+                "clean" => EffectSet::of(&[Effect::FileDelete]),
+                _ => EffectSet::EMPTY,
+            })
+        }
         Act::Fetches => {
             if row.name != "clone" {
                 writes(finding, row, there);

@@ -25,6 +25,8 @@ pub(super) enum Does {
     },
     /// Copies, or moves, its operands to the last.
     Copies { moves: bool },
+    /// Writes files that no word of the line names for sure.
+    WritesUnnamed,
     /// Speaks with the hosts of its operands.
     Connects,
     /// Runs what no line shows, with these effects beside starting.

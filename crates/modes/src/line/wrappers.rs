@@ -234,6 +234,7 @@ fn find(finding: &mut Finding<'_>, words: &[Text], arguments: &[Text], here: &He
     use crate::effect::{Effect, EffectSet};
     let mut effects = EffectSet::EMPTY;
     let mut reads = true;
+    let mut changes = false;
     let mut rest = arguments.iter().enumerate();
     while let Some((at, word)) = rest.next() {
         let Some(text) = word.constant() else {
@@ -257,13 +258,16 @@ fn find(finding: &mut Finding<'_>, words: &[Text], arguments: &[Text], here: &He
                     })
                     .collect();
                 let unknown = Here(None);
+                let before = finding.reading.commands.len();
                 finding.invoke(&inner, if text.ends_with("dir") { &unknown } else { here });
+                changes |= finding.reading.commands.iter().skip(before).any(|found| !found.reads);
                 (0..inner.len()).for_each(|_| {
                     rest.next();
                 });
             }
             "-delete" => {
                 reads = false;
+                changes = true;
                 effects = effects.with(Effect::FileDelete);
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
@@ -276,6 +280,14 @@ fn find(finding: &mut Finding<'_>, words: &[Text], arguments: &[Text], here: &He
             _ => {}
         }
     }
+    if changes {
+        let from = starting_points(arguments);
+        let here_alone = [Text::known(".")];
+        for folder in if from.is_empty() { &here_alone } else { from } {
+            finding.meets(folder, here, Meets::Writes);
+        }
+        finding.opaque("which files find comes to is not known");
+    }
     let kind = Kind {
         reads,
         effects,
@@ -283,4 +295,14 @@ fn find(finding: &mut Finding<'_>, words: &[Text], arguments: &[Text], here: &He
     };
     finding.found(words, here, kind);
     true
+}
+
+/// Where `find` begins: the words between its first options and its expression.
+fn starting_points(arguments: &[Text]) -> &[Text] {
+    let is_option = |word: &Text| matches!(word.constant(), Some("-H" | "-L" | "-P"));
+    let is_expression = |word: &Text| word.shape.starts_with(['-', '(', ')', '!', ',']);
+    let skipped = arguments.iter().take_while(|word| is_option(word)).count();
+    let from = arguments.get(skipped..).unwrap_or_default();
+    let count = from.iter().take_while(|word| !is_expression(word)).count();
+    from.get(..count).unwrap_or_default()
 }

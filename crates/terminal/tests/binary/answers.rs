@@ -1,5 +1,6 @@
 //! Answers of a person: how far they reach, what they are bound to, and the rules they become.
 
+mod asked;
 mod policy;
 mod reach;
 mod together;

@@ -6,6 +6,8 @@ mod autonomy;
 mod ground;
 pub(crate) mod keyboard;
 mod leaks;
+mod lines;
 mod one_mode;
 mod reach;
 mod read_only;
+mod services;

@@ -5,6 +5,7 @@ mod agent;
 mod calls;
 mod exits;
 mod faults;
+mod nobody;
 mod plan;
 mod revisions;
 mod unresolved;

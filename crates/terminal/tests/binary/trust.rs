@@ -238,6 +238,7 @@ fn what_the_administrator_locked_is_set_neither_below_nor_by_a_flag() {
     for (locked, flags) in [
         ("models.agent", &[][..]),
         ("autonomy", &["--yolo"]),
+        ("sandbox", &["--sandbox", "outer"]),
         ("limits.tokens", &["--budget", "5k"]),
         ("trust", &["--trust-project"]),
     ] {

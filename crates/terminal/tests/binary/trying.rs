@@ -221,6 +221,34 @@ fn nothing_survives_what_an_ordinary_users_plan_tries() {
 }
 
 #[test]
+fn an_interpreter_changes_nothing_and_a_script_that_reads_works() {
+    let place = Place::new();
+    place.settings(&format!("[limits]\nmistakes = \"off\"\n{ON}"));
+    place.write("writes.py", "open('f.txt', 'w').write('x')\n");
+    place.write("reads.py", "print(open('README.md').read())\n");
+    let before = place.world();
+    let lines = [
+        "perl -ne print README.md",
+        "awk '{print}' README.md",
+        "python3 reads.py",
+        "python3 -c \"open('f.txt','w').write('1')\"",
+        "python3 writes.py",
+        "node -e \"require('fs').writeFileSync('f.txt','1')\"",
+        "perl -e 'open(F,\">f.txt\");print F 1'",
+        "ruby -e 'File.write(\"f.txt\",1)'",
+        "awk 'BEGIN{print 1 > \"f.txt\"}'",
+    ];
+    let (events, _) = tried(&place, &lines);
+    let told = only(&events);
+    for read in &told[..3] {
+        assert!(!read.error && read.text.contains("# Sample"), "{read:?}");
+    }
+    let thrown = told[3..].iter().filter(|told| told.text.contains("f.txt")).count();
+    assert!(thrown >= 4, "{told:#?}");
+    assert_eq!(place.world(), before);
+}
+
+#[test]
 fn without_an_operators_word_there_is_no_copy_and_it_is_said_once() {
     let place = Place::new();
     let model = place.script("tries", &trying(&["ls"]));

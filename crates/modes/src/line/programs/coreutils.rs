@@ -56,7 +56,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("csplit", 2, "csplit a /x/"),
     shows("cut", "cut -d: -f1 README.md", "cut -f1 a > b"),
     names("date", "date -u +%F", "date -s 2020-01-01").starts_with(&["-s", "--set"]),
-    starts("dd", "dd if=a of=b"),
+    Program::new("dd", Does::WritesUnnamed, "", "dd if=a of=b"),
     names("df", "df -h", "df > a"),
     names("dir", "dir -l", "dir > a"),
     names("dircolors", "dircolors -b", "dircolors > a"),

@@ -15,6 +15,10 @@ const fn starts(name: &'static str, writing: &'static str) -> Program {
     Program::new(name, Does::Starts(EffectSet::EMPTY), "", writing)
 }
 
+const fn writes_unnamed(name: &'static str, writing: &'static str) -> Program {
+    Program::new(name, Does::WritesUnnamed, "", writing)
+}
+
 const fn changes(name: &'static str, skip: usize, last_only: bool, writing: &'static str) -> Program {
     let does = Does::Changes {
         skip,
@@ -45,15 +49,15 @@ pub(super) const PROGRAMS: &[Program] = &[
     names("getconf", "getconf PAGE_SIZE", "getconf PAGE_SIZE > a"),
     starts("rg", "rg --pre sh main"),
     Program::new("xxd", Does::Converts, "xxd README.md", "xxd a b"),
-    starts("tar", "tar xf a.tar"),
-    starts("unzip", "unzip a.zip"),
-    starts("zip", "zip a.zip b"),
-    starts("gzip", "gzip a"),
-    starts("gunzip", "gunzip a.gz"),
-    starts("xz", "xz a"),
-    starts("bzip2", "bzip2 a"),
-    starts("zstd", "zstd a"),
-    starts("patch", "patch -p1"),
+    writes_unnamed("tar", "tar xf a.tar"),
+    writes_unnamed("unzip", "unzip a.zip"),
+    writes_unnamed("zip", "zip a.zip b"),
+    writes_unnamed("gzip", "gzip a"),
+    writes_unnamed("gunzip", "gunzip a.gz"),
+    writes_unnamed("xz", "xz a"),
+    writes_unnamed("bzip2", "bzip2 a"),
+    writes_unnamed("zstd", "zstd a"),
+    writes_unnamed("patch", "patch -p1"),
     starts("watch", "watch ls"),
     starts("strace", "strace ls"),
     starts("hostname", "hostname other"),

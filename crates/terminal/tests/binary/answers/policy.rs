@@ -21,7 +21,12 @@ fn writes(place: &Place, path: &str, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn a_deny_rule_of_any_place_holds_against_every_yes() {
-    let place = Place::new();
+    let mut place = Place::new();
+    let managed = place.outside().join("managed.toml");
+    std::fs::write(&managed, "[permissions]\ndeny = [\"edit(managed.txt)\"]\n").unwrap();
+    place
+        .variables
+        .push(("STANCE_MANAGED".to_owned(), managed.display().to_string()));
     place.settings("[permissions]\ndeny = [\"edit(person.txt)\"]\n");
     place.write(
         ".stance/settings.toml",
@@ -30,7 +35,8 @@ fn a_deny_rule_of_any_place_holds_against_every_yes() {
     let said = place.stance(&["policy", "set", "edit(kept.txt)", "deny"]);
     assert_eq!(said.code, 0, "{}", said.err);
     for (path, flags) in [
-        ("person.txt", &["--allow", "edit(person.txt)"][..]),
+        ("managed.txt", &["--allow", "edit(managed.txt)", "--yolo"][..]),
+        ("person.txt", &["--allow", "edit(person.txt)"]),
         ("project.txt", &["--allow", "edit(**)", "--yolo"]),
         ("kept.txt", &["--allow", "edit(kept.txt)"]),
         ("run.txt", &["--allow", "edit(run.txt)", "--deny", "edit(run*)"]),
@@ -41,6 +47,113 @@ fn a_deny_rule_of_any_place_holds_against_every_yes() {
     }
     let (_, report) = writes(&place, "free.txt", &[]);
     assert_eq!(report["denials"], json!([]));
+    let listed = place.stance(&["policy", "list", "--json"]).report();
+    for (rule, file) in [
+        ("edit(managed.txt)", "managed.toml:2"),
+        ("edit(person.txt)", "stance-home/settings.toml:2"),
+        ("edit(project.txt)", ".stance/settings.toml:2"),
+    ] {
+        let row = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["rule"] == rule)
+            .unwrap();
+        assert!(row["place"].as_str().unwrap().ends_with(file), "{row:#}");
+        assert_eq!(row["managed"], rule == "edit(managed.txt)", "{row:#}");
+    }
+}
+
+#[test]
+fn a_project_nobody_trusts_tightens_and_does_not_loosen() {
+    let place = Place::new();
+    place.settings("[permissions]\nask = [\"edit(a.txt)\"]\n");
+    place.write(
+        ".stance/settings.toml",
+        "[permissions]\nallow = [\"edit(a.txt)\"]\ndeny = [\"edit(b.txt)\"]\n",
+    );
+    for (path, layer) in [("a.txt", "no_approver"), ("b.txt", "deny_rule")] {
+        let (_, report) = writes(&place, path, &[]);
+        assert_eq!(report["denials"][0]["layer"], layer, "{path}: {report:#}");
+    }
+    let listed = place.stance(&["policy", "list", "--json"]).report();
+    let listed = listed.as_array().unwrap();
+    assert!(listed.iter().any(|row| row["rule"] == "edit(b.txt)"), "{listed:#?}");
+}
+
+#[test]
+fn files_of_an_agents_folder_are_committed_and_changed_by_rules_that_are_listed() {
+    let place = Place::new();
+    place.settings("[limits]\nmistakes = \"off\"\n");
+    let tracked = [
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".stance/notes.md",
+        "AGENTS.md",
+    ];
+    for path in tracked {
+        place.write(path, "as committed\n");
+    }
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "agents"]);
+    let listed = place.stance(&["policy", "list", "--json"]).report();
+    let rule = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["rule"] == "edit(NAME)")
+        .unwrap();
+    assert_eq!(rule["verdict"], "ask");
+    for name in [".claude", ".codex", ".stance", "agents.md"] {
+        assert!(rule["names"].as_array().unwrap().contains(&json!(name)), "{rule:#}");
+    }
+
+    // What git does with them passes: staging, committing, showing.
+    tracked.iter().for_each(|path| place.write(path, "changed\n"));
+    let line = |command: &str| ("execute_command", json!({"command": command}));
+    let made = [
+        ("git_write", json!({"op": "stage", "paths": tracked})),
+        ("git_write", json!({"op": "commit", "message": "Tell the agents"})),
+        (
+            "git_read",
+            json!({"op": "show", "revision": "HEAD", "path": ".claude/settings.json"}),
+        ),
+        line("git status --short && git show HEAD:.claude/settings.json"),
+        line("git checkout HEAD~1 -- .claude/settings.json"),
+        line("git stash"),
+        line("git switch -c side"),
+        ("write_to_file", json!({"path": ".claude/new.md", "content": "new\n"})),
+        line("echo new > .claude/new.md"),
+    ];
+    let model = place.script("agents", &turns(&[calls(&made), says("done")]));
+    let run = |flags: &[&str]| {
+        let words = [&["--mode", "agent", "--allow", "effect(git_commit)", "go"], flags].concat();
+        let (_, events, _) = place.stream(&model, &words);
+        crate::attacks::evidence::told(&events)
+    };
+    let told = run(&[]);
+    assert!(told[..4].iter().all(|told| !told.error), "{told:#?}");
+    assert_eq!(place.git(&["log", "--format=%s", "-1"]), "Tell the agents\n");
+    assert_eq!(place.git(&["status", "--porcelain"]), "");
+    // What a command cannot do to the repository says by what it is done.
+    assert!(
+        told[4..7]
+            .iter()
+            .all(|told| told.error && told.text.contains("git_write")),
+        "{told:#?}"
+    );
+    // Changing one is asked about, and a yes is enough for tools and commands.
+    for told in &told[7..] {
+        assert!(
+            told.how == "refused" && told.text.contains("configures agents"),
+            "{told:?}"
+        );
+        assert!(told.text.contains("--allow 'edit(.claude/new.md)'"), "{told:?}");
+    }
+    assert!(!place.repo().join(".claude/new.md").exists());
+    let told = run(&["--allow", "edit(.claude/**)"]);
+    assert!(told[7..].iter().all(|told| !told.error), "{told:#?}");
+    assert_eq!(place.read(".claude/new.md"), "new\n");
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn leave_to_edit_is_no_leave_to_start_a_shell() {
                 "replace_in_file",
                 json!({"path": "src/app.js", "diff": "------- SEARCH\nnot there\n=======\nx\n+++++++ REPLACE"}),
             )]),
-            calls(&[shell("cat > src/app.js <<'E'\nconst x = 9;\nE")]),
+            calls(&[shell("perl -pi -e s/1/9/ src/app.js")]),
             completion(),
         ]),
     );

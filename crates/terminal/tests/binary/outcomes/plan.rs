@@ -202,8 +202,11 @@ fn a_mode_whose_verb_is_not_there_starts_no_run() {
     let place = Place::new();
     let model = place.script("team", &turns(&[says("never asked for")]));
     let said = place.stance(&["run", "--mode", "orchestrate", "--json", "--model", &model, "split it"]);
-    assert_eq!((said.code, said.out.as_str()), (1, ""));
-    assert!(said.err.contains("propose_orchestration"), "{}", said.err);
+    assert_eq!(
+        (said.code, said.report()["error"]["kind"].as_str()),
+        (1, Some("refused"))
+    );
+    assert!(said.out.contains("propose_orchestration"), "{}", said.out);
     assert!(
         place
             .stance(&["space", "list", "--json"])

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{assert_row, run_of, waiting};
 use crate::support::{Place, calls, says, turns};
 
-const ASKS: &str = "[permissions]\nask = [\"effect(process_spawn)\", \"edit(src/**)\"]\n";
+const ASKS: &str = "[permissions]\nask = [\"effect(process_spawn)\", \"edit(src/**)\", \"edit(log.txt)\"]\n";
 
 fn append() -> Value {
     calls(&[("execute_command", json!({"command": "echo ran >> log.txt"}))])

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::absent::{elsewhere, without_bubblewrap};
 use crate::attacks::evidence::{Told, told};
-use crate::support::{Place, calls, says, turns};
+use crate::support::{Place, calls, says, turns, unseen};
 
 const ACCEPT: &str = "accept = \"approvals are not protected from programs\"\n";
 const AGENT: [&str; 3] = ["--mode", "agent", "work"];
@@ -128,13 +128,14 @@ fn a_program_without_walls_decides_nothing() {
         format!("env -u STANCE_RUN STANCE_HOME={home} HOME=/ {binary} mode plan 2>&1\n"),
     )
     .unwrap();
+    let hidden = |words: &str| line(&unseen(words));
     let made = [
-        line(&format!("STANCE_HOME={home} {binary} mode plan 2>&1")),
+        hidden(&format!("STANCE_HOME={home} {binary} mode plan 2>&1")),
         line("sh x.sh"),
-        line(&format!(
+        hidden(&format!(
             "cp {binary} $TMPDIR/other; env -i STANCE_HOME={home} HOME=/ $TMPDIR/other mode plan 2>&1"
         )),
-        line(&format!(
+        hidden(&format!(
             "(setsid env -i STANCE_HOME={home} HOME=/ {binary} mode plan > said 2>&1 &); until grep -q . said 2>/dev/null; do :; done; cat said; false"
         )),
     ];
@@ -228,4 +229,99 @@ fn a_project_file_does_not_say_what_programs_need() {
             "{said:?}"
         );
     }
+}
+
+#[test]
+fn no_argument_of_a_call_and_no_line_takes_the_walls_away() {
+    let place = place("");
+    let out = place.outside().join("out");
+    let command = unseen(&format!("echo x > {}", out.display()));
+    let mut made = vec![line(&command)];
+    for (name, value) in [
+        ("sandbox", json!("off")),
+        ("sandbox", json!(false)),
+        ("unsandboxed", json!(true)),
+        ("dangerously_disable_sandbox", json!(true)),
+        ("with_escalated_permissions", json!(true)),
+        ("justification", json!("The sandbox is in the way.")),
+        ("walls", json!("outer")),
+    ] {
+        let mut arguments = json!({ "command": command });
+        arguments[name] = value;
+        made.push(("execute_command", arguments));
+    }
+    let binary = env!("CARGO_BIN_EXE_stance");
+    let again = made.len();
+    made.extend(
+        [
+            format!("{binary} run --sandbox outer --yolo -p x"),
+            format!("STANCE_SANDBOX=off {binary} run -p x"),
+            "unshare -r true".to_owned(),
+            "bwrap --dev-bind / / true".to_owned(),
+            "nsenter -t 1 -m true".to_owned(),
+        ]
+        .iter()
+        .map(|words| line(words)),
+    );
+    for flags in [
+        &["--yolo"][..],
+        &[
+            "--yolo",
+            "--allow",
+            "effect(enclosure_control)",
+            "--allow",
+            "effect(process_spawn)",
+        ],
+    ] {
+        let (told, report, _) = runs(&place, &made, flags);
+        assert!(
+            told[0].error && told[0].how == "performed",
+            "the walls held it: {:?}",
+            told[0]
+        );
+        for told in &told[1..again] {
+            assert!(told.error && told.how != "performed", "{told:?}");
+        }
+        for told in &told[again..] {
+            assert!(told.error, "{told:?}");
+        }
+        assert_eq!(report["walls"], "proven");
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn going_on_takes_nothing_along_that_was_said_for_one_run() {
+    let place = place(&format!("{ACCEPT}[permissions]\nask = [\"effect(process_spawn)\"]\n"));
+    let touch = || calls(&[line("touch ran")]);
+    let model = place.script(
+        "twice",
+        &json!({"runs": [{"turns": [touch(), says("done")]}, {"turns": [touch(), says("done")]}]}),
+    );
+    let words = [
+        "run",
+        "--model",
+        &model,
+        "--sandbox",
+        "outer",
+        "--yolo",
+        "--allow",
+        "effect(process_spawn)",
+        "--mode",
+        "agent",
+        "go",
+    ];
+    let first = place.stance(&words);
+    assert_eq!(first.code, 0, "{first:?}");
+    assert!(place.repo().join("ran").exists());
+    fs::remove_file(place.repo().join("ran")).unwrap();
+    // No command it offers says more than a person has to say.
+    let offered = format!("{}{}", first.out, first.err);
+    assert!(
+        !offered.contains("--yolo") && !offered.contains("--sandbox"),
+        "{offered}"
+    );
+    let (code, events, second) = place.stream(&model, &["--resume", "last", "again"]);
+    assert_eq!((code, second["walls"].as_str()), (4, Some("proven")), "{second:#}");
+    assert!(told(&events)[0].error && !place.repo().join("ran").exists());
 }
