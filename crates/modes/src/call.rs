@@ -108,6 +108,7 @@ pub struct ProposedCall {
     effects: EffectSet,
     targets: Vec<Target>,
     evidence: BTreeMap<String, String>,
+    standing: BTreeMap<String, String>,
     handle: Option<Box<dyn Any + Send>>,
 }
 
@@ -121,6 +122,7 @@ impl ProposedCall {
             effects: tool.effects,
             targets: Vec::new(),
             evidence: BTreeMap::new(),
+            standing: BTreeMap::new(),
             handle: None,
         }
     }
@@ -165,6 +167,14 @@ impl ProposedCall {
         self
     }
 
+    /// Adds a fact that the digest covers and that is another one each time: an answer that is remembered is
+    /// not bound to it.
+    #[must_use]
+    pub fn with_standing(mut self, name: impl Into<String>, value: impl Into<String>) -> ProposedCall {
+        self.standing.insert(name.into(), value.into());
+        self
+    }
+
     /// Hands over what was opened, for the act itself.
     #[must_use]
     pub fn with_handle(mut self, handle: impl Any + Send) -> ProposedCall {
@@ -201,7 +211,7 @@ impl ProposedCall {
         &self.targets
     }
 
-    /// The facts the digest covers beside them.
+    /// The facts that a remembered answer is bound to.
     pub(crate) fn evidence(&self) -> &BTreeMap<String, String> {
         &self.evidence
     }
@@ -214,14 +224,15 @@ impl ProposedCall {
         })
     }
 
-    /// The digest an answer is bound to: tool, arguments, effects, targets and evidence.
+    /// The digest an answer is bound to: tool, arguments, effects, targets and facts.
     pub fn digest(&self) -> String {
+        let facts: BTreeMap<_, _> = self.evidence.iter().chain(&self.standing).collect();
         digest(&json!({
             "tool": self.tool.name,
             "arguments": self.arguments,
             "effects": self.effects(),
             "targets": self.targets,
-            "evidence": self.evidence,
+            "evidence": facts,
         }))
     }
 

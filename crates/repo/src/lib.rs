@@ -19,6 +19,7 @@ mod identity;
 mod ignores;
 mod land;
 mod listing;
+mod pushing;
 mod quiet;
 mod read;
 mod revision;

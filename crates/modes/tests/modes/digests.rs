@@ -72,6 +72,7 @@ proptest! {
         let same = |other: ProposedCall| other.digest() == call.proposed().digest();
         prop_assert!(same(call.proposed()));
         prop_assert!(!same(call.proposed().with_evidence("object", "1")));
+        prop_assert!(!same(call.proposed().with_standing("object", "1")));
         let target = Target::Host { host: "one.more".to_owned() };
         prop_assert!(!same(call.proposed().with_target(target)));
         for effect in Effect::ALL {

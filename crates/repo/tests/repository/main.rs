@@ -16,6 +16,7 @@ mod hints;
 mod hostile;
 mod layouts;
 mod outside;
+mod pushing;
 mod reading;
 mod snapshots;
 mod unreadable;

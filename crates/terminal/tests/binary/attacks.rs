@@ -3,6 +3,9 @@
 
 mod approvals;
 mod arguments;
+mod bytes;
+mod caches;
+mod changed;
 pub(crate) mod evidence;
 mod fakes;
 mod layout;
@@ -10,3 +13,5 @@ mod places;
 mod plants;
 mod repository;
 mod schemas;
+mod unasked;
+mod words;

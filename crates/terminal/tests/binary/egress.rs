@@ -155,3 +155,33 @@ fn a_command_reaches_the_list_and_what_its_call_names_and_is_told_of_the_rest() 
     assert_eq!(report["hosts_refused"], json!(["named.example"]));
     assert_eq!(canary.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
+
+#[test]
+fn a_proxy_of_the_environment_hears_nothing() {
+    let (mut place, canary) = ground();
+    let proxy = format!("http://{}", canary.local_addr().unwrap());
+    for name in [
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+    ] {
+        place.variables.push((name.to_owned(), proxy.clone()));
+    }
+    let line = "env | grep -i proxy";
+    let model = place.script(
+        "proxied",
+        &turns(&[
+            calls(&[fetch("http://docs.rs/serde")]),
+            calls(&[("execute_command", json!({"command": line}))]),
+            says("done"),
+        ]),
+    );
+    let (_, events, _) = place.stream(&model, &["--mode", "agent", "--yolo", "look"]);
+    let results = results(&events);
+    assert!(results[0].contains("welcome"), "{results:?}");
+    assert!(!results[1].contains(&proxy), "{results:?}");
+    assert_eq!(canary.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+}

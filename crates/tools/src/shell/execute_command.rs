@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use modes::{LinePlace, LineReading, ProposedCall, Target, parse_host};
+use modes::{Effect, LinePlace, LineReading, ProposedCall, Target, parse_host};
 use rustix::fs::FileType;
 use sandbox::{Excess, Finished, Keep, Limits, Network, Program, SandboxError, Spawn, ThrownAway, Violation, spawn};
 use schemars::JsonSchema;
@@ -108,6 +108,12 @@ impl TypedTool for ExecuteCommand {
         let call = reading.decided_by().iter().fold(call, |call, file| {
             call.with_evidence(format!("file {file}"), content(file, scope))
         });
+        let call = match &scope.checkout {
+            Some(checkout) if reading.effects().contains(Effect::GitPush) => call
+                .with_evidence("where a push goes", checkout.destinations())
+                .with_standing("what a push sends", checkout.references()),
+            _ => call,
+        };
         let reads_only = reading.only_reads();
         let mut call = call.with_line(reading);
         for named in arguments.hosts {

@@ -144,6 +144,33 @@ async fn what_unpacks_to_a_great_deal_is_cut_while_it_is_unpacked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_made_to_break_its_reader_does_not() {
+    let shapes = [
+        "<div>",
+        "<ul><li>",
+        "<b>",
+        "<a href=x>",
+        "<table><tr><td>",
+        "<svg>",
+        "<!--",
+        "<",
+        "&",
+        "<p a=\"",
+    ];
+    let paths = ["/0", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"];
+    let pages = paths
+        .iter()
+        .zip(shapes)
+        .map(|(path, shape)| (*path, page("text/html", &shape.repeat(200_000))));
+    let json = page("application/json", &"[".repeat(200_000));
+    let ground = towards(Ground::planning(), serve(pages.chain([("/json", json)]).collect()));
+    for path in paths.iter().chain(&["/json"]) {
+        let text = fetch(&ground, &format!("http://docs.rs{path}")).await.result();
+        assert!(text.words().len() < 70_000, "{path}: {}", text.words().len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_host_is_asked_about_and_no_address_names_a_person_or_another_scheme() {
     let ground = Ground::planning();
     let Came::Asked(what) = fetch(&ground, "https://elsewhere.example/?k=v").await else {

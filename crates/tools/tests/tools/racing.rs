@@ -1,4 +1,4 @@
-//! A folder of the project and a link to the outside change places thousands of times while tools
+//! A folder of the project and a link to the outside change places ten thousand times while tools
 //! go through it: whatever a call finds, it never reads or writes outside.
 
 use std::fs;
@@ -39,7 +39,7 @@ fn racing(ground: &Ground, one: &str, other: &str, mut calls: impl FnMut()) {
         });
         let _stops_also_when_a_call_panics = Swapping { stop: &stop };
         calls();
-        while swaps.load(Ordering::SeqCst) < 3000 {
+        while swaps.load(Ordering::SeqCst) < 10_000 {
             calls();
         }
     });
