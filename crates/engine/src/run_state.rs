@@ -11,6 +11,10 @@ use crate::view::CheckRun;
 
 /// Everything known about a run.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each tells whether one thing has happened; no two exclude each other"
+)]
 pub(crate) struct RunState {
     pub start: RunStart,
     pub started_ms: i64,

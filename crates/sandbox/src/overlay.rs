@@ -35,7 +35,7 @@ const HIDES_THE_LOWER: [&str; 2] = ["user.overlay.opaque", "trusted.overlay.opaq
 /// What a throw-away view can hold: a quarter of the memory, at most 8 GiB. In whole mebibytes.
 pub(crate) fn capacity() -> u64 {
     let memory = sysinfo();
-    let total = u64::from(memory.totalram).saturating_mul(u64::from(memory.mem_unit));
+    let total = memory.totalram.saturating_mul(u64::from(memory.mem_unit));
     (total / 4).min(LARGEST) & !((1 << 20) - 1)
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Overlay {
 pub(crate) struct Overlays {
     base: PathBuf,
     worktree: PathBuf,
-    pub(crate) overlays: Vec<Overlay>,
+    folders: Vec<Overlay>,
 }
 
 impl Overlays {
@@ -130,13 +130,13 @@ impl Overlays {
         Ok(Self {
             base: places.scratch.join(BASE),
             worktree: places.worktree.clone(),
-            overlays,
+            folders: overlays,
         })
     }
 
     /// Each folder as the view shows it: where that lies before bubblewrap starts, and its place.
     pub(crate) fn shown(&self) -> impl Iterator<Item = (PathBuf, &Path)> {
-        self.overlays
+        self.folders
             .iter()
             .enumerate()
             .map(|(number, overlay)| (lay::shown(&self.base, number), overlay.target.as_path()))
@@ -150,7 +150,7 @@ impl Overlays {
     /// The arguments of our own executable that lays the layers and becomes bubblewrap.
     pub(crate) fn arguments(&self, bwrap: &Path, arguments: Vec<OsString>) -> Result<Vec<OsString>, SandboxError> {
         crate::private_folder(&self.base)?;
-        let sources = self.overlays.iter().map(|overlay| overlay.source.as_path());
+        let sources = self.folders.iter().map(|overlay| overlay.source.as_path());
         Ok(lay::arguments(&self.base, sources, bwrap, arguments))
     }
 
@@ -179,7 +179,7 @@ impl Held {
     pub(crate) fn report(&self) -> ThrownAway {
         let mut thrown = ThrownAway::default();
         let mut seen = 0;
-        for (number, overlay) in self.overlays.overlays.iter().enumerate() {
+        for (number, overlay) in self.overlays.folders.iter().enumerate() {
             let upper = PathBuf::from(format!("/proc/self/fd/{}", self.root.as_raw_fd())).join(lay::upper(number));
             let mut folders = VecDeque::from([PathBuf::new()]);
             while let Some(folder) = folders.pop_front() {

@@ -15,11 +15,11 @@ const TRICKS: &str = include_str!("corpus/tricks.txt");
 
 pub(super) fn at(line: &str) -> LineReading {
     let place = LinePlace {
-        cwd: "/work/project",
-        worktree: "/work/project",
+        cwd: "/repo/project",
+        worktree: "/repo/project",
         home: "/home/person",
         hidden: &["/home/person/.stance".to_owned()],
-        git_starts_nothing: &|folder| folder == "/work/project",
+        git_starts_nothing: &|folder| folder == "/repo/project",
     };
     LineReading::read(line, &place)
 }
@@ -348,7 +348,7 @@ fn files_that_decide_are_named() {
 #[test]
 fn a_reading_is_shown_as_data() {
     let reading = serde_json::to_value(at("ls && rm x")).unwrap();
-    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/work/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":["file_delete"],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
+    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/repo/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":["file_delete"],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
 }
 
 /// Whether bash can read a line; it runs nothing of it.

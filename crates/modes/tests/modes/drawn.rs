@@ -209,7 +209,7 @@ fn target() -> impl Strategy<Value = Target> {
         4 => select(PATHS).prop_map(|path| Target::Read { path: path.to_owned() }),
         4 => select(LINES).prop_map(|line| Target::Line {
             line: line.to_owned(),
-            cwd: "/work/project".to_owned(),
+            cwd: "/repo/project".to_owned(),
             opaque: "it cannot be seen".to_owned(),
         }),
         4 => select(LINES).prop_map(|line| Target::Command {
@@ -227,11 +227,11 @@ fn target() -> impl Strategy<Value = Target> {
 /// A line read in a project of its own.
 pub(crate) fn reading(line: &str) -> LineReading {
     let place = LinePlace {
-        cwd: "/work/project",
-        worktree: "/work/project",
+        cwd: "/repo/project",
+        worktree: "/repo/project",
         home: "/home/person",
         hidden: &["/home/person/.stance".to_owned()],
-        git_starts_nothing: &|folder| folder == "/work/project",
+        git_starts_nothing: &|folder| folder == "/repo/project",
     };
     LineReading::read(line, &place)
 }

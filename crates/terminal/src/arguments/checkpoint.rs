@@ -40,6 +40,10 @@ Examples:
 
 What is there is kept as a checkpoint of its own first, so that a restoring can be undone. Modes, plans
 and approvals stay as they are.")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "clap reads each option into a field of its own"
+)]
 pub(crate) struct RestoreArguments {
     /// The checkpoint, or `last`: the newest before a run.
     pub(crate) id: String,

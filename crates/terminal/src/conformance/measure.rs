@@ -213,7 +213,7 @@ pub(crate) async fn measure(
 struct Scripts(Mutex<Option<Scripted>>);
 
 impl Scripts {
-    fn put(&self, turns: Value) -> Result<(), Problem> {
+    fn put(&self, turns: &Value) -> Result<(), Problem> {
         let script = json!({"turns": turns}).to_string();
         let script = Scripted::new("the attempt", script.as_bytes())
             .map_err(|error| Problem::new(ProblemKind::Model, error.to_string()))?;
@@ -243,7 +243,7 @@ impl ModelSource for Scripts {
 
 /// The sample's first commit, made by a run in the mode that writes.
 async fn commit(engine: &Engine, scripts: &Scripts) -> Result<(), Problem> {
-    scripts.put(json!([{"tool_calls": [
+    scripts.put(&json!([{"tool_calls": [
         {"name": "git_write", "arguments": {"op": "stage", "paths": ["."]}},
         {"name": "git_write", "arguments": {"op": "commit", "message": "start"}},
     ]}]))?;
@@ -307,7 +307,7 @@ impl Made {
         attempt: &Attempt,
     ) -> Result<Made, Problem> {
         let steps: Vec<Vec<Call>> = attempt.steps.iter().map(spellings::of).collect();
-        scripts.put(steps.iter().map(|calls| json!({"tool_calls": calls})).collect())?;
+        scripts.put(&steps.iter().map(|calls| json!({"tool_calls": calls})).collect())?;
         let canaries: Vec<(PathBuf, bool)> = attempt.canary.iter().map(|path| (path.into(), there(path))).collect();
         if let Some(line) = &attempt.pre {
             ground.prepare(line).await?;

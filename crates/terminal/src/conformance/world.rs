@@ -92,6 +92,8 @@ mod tests {
 
     use super::*;
 
+    type Act<'a> = Box<dyn Fn() + 'a>;
+
     #[test]
     fn every_kind_of_change_is_seen() {
         let root = tempfile::tempdir().unwrap();
@@ -100,7 +102,6 @@ mod tests {
         fs::create_dir(at("folder")).unwrap();
         symlink("file", at("link")).unwrap();
         let look = || World::beneath(&[root.path()]).unwrap();
-        type Act<'a> = Box<dyn Fn() + 'a>;
         let acts: [(&str, Act<'_>); 4] = [
             (
                 "file",

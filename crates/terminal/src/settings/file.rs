@@ -391,7 +391,7 @@ fn network(page: &mut Page<'_>, table: &DeTable<'_>, read: &mut File) {
             page.texts("hosts", value);
             continue;
         };
-        for item in items.iter() {
+        for item in items {
             let Some(given) = page.text("hosts", item) else {
                 continue;
             };

@@ -73,12 +73,11 @@ pub(super) fn read(page: &mut Page<'_>, table: &DeTable<'_>) -> SandboxTable {
                     continue;
                 };
                 let words = SandboxMode::value_variants();
-                match words.iter().find(|mode| mode.word() == given.value) {
-                    Some(mode) => read.mode = Some(page.given(at, *mode)),
-                    None => {
-                        let words: Vec<&str> = words.iter().map(|mode| mode.word()).collect();
-                        page.unknown_word(at, "mode", &given.value, &words);
-                    }
+                if let Some(mode) = words.iter().find(|mode| mode.word() == given.value) {
+                    read.mode = Some(page.given(at, *mode));
+                } else {
+                    let words: Vec<&str> = words.iter().map(|mode| mode.word()).collect();
+                    page.unknown_word(at, "mode", &given.value, &words);
                 }
             }
             "accept" => match page.text("accept", value) {

@@ -90,8 +90,8 @@ impl Call {
         let call = ProposedCall::new(descriptor(self.tool).unwrap(), "call", json!({}));
         let call = self.effects.iter().fold(call, |call, effect| call.with_effect(*effect));
         let place = LinePlace {
-            cwd: "/work/project",
-            worktree: "/work/project",
+            cwd: "/repo/project",
+            worktree: "/repo/project",
             home: "/home/person",
             hidden: &[],
             git_starts_nothing: &|_| true,

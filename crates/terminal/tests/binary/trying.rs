@@ -74,10 +74,14 @@ fn tests_run(place: &Place, line: &str, expected: &str, written: &str) {
     for (path, before) in paths.iter().zip(changed) {
         let after = path.symlink_metadata().unwrap();
         let times = |facts: &fs::Metadata| (facts.mtime_nsec(), facts.ctime_nsec(), facts.ino(), facts.mode());
-        assert_eq!(times(&after), times(&before), "{path:?}");
+        assert_eq!(times(&after), times(&before), "{}", path.display());
         // Stance's own git reads files as any tool does; no folder is looked through.
         let of_git = path.starts_with(place.repo().join(".git"));
-        assert!(of_git || path.is_dir() || after.atime() == 0, "{path:?} was read");
+        assert!(
+            of_git || path.is_dir() || after.atime() == 0,
+            "{} was read",
+            path.display()
+        );
     }
     let events: Vec<Value> = said
         .out

@@ -1,9 +1,5 @@
 //! The way to a server at an address: no proxy of the environment, no redirect, no header that was not
 //! configured. It must not know what is asked.
-#![expect(
-    clippy::disallowed_types,
-    reason = "a server at an address is spoken to from here, and from nowhere else in this room"
-)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -155,7 +155,7 @@ impl Pinned {
 mod tests {
     use super::*;
 
-    fn tool(name: &str, schema: Value) -> model::Tool {
+    fn tool(name: &str, schema: &Value) -> model::Tool {
         serde_json::from_value(json!({
             "name": name,
             "description": "Reads\u{200b} a note.",
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_plain_tool_is_offered_and_pinned_as_it_is() {
-        let offer = Offer::read(&tool("get", json!({"properties": {"id": {"type": "string"}}}))).unwrap();
+        let offer = Offer::read(&tool("get", &json!({"properties": {"id": {"type": "string"}}}))).unwrap();
         assert_eq!(offer.description, "Reads\\u{200b} a note.");
         assert_eq!(offer.schema["type"], "object");
         assert!(offer.says_it_reads());
@@ -200,16 +200,16 @@ mod tests {
             ("g t", json!({}), "ASCII"),
             ("", json!({}), "empty"),
         ] {
-            let refused = Offer::read(&tool(name, schema)).unwrap_err();
+            let refused = Offer::read(&tool(name, &schema)).unwrap_err();
             assert!(refused.contains(why), "{refused} lacks {why}");
         }
         let inside = json!({"$defs": {"id": {"type": "string"}}, "properties": {"id": {"$ref": "#/$defs/id"}}});
-        assert!(Offer::read(&tool("get", inside)).is_ok());
+        assert!(Offer::read(&tool("get", &inside)).is_ok());
     }
 
     #[test]
     fn a_tool_that_says_it_reads_and_destroys_does_not_read() {
-        let mut offer = Offer::read(&tool("get", json!({}))).unwrap();
+        let mut offer = Offer::read(&tool("get", &json!({}))).unwrap();
         offer.annotations = json!({"readOnlyHint": true, "destructiveHint": true});
         assert!(!offer.says_it_reads());
         offer.annotations = Value::Null;

@@ -30,8 +30,8 @@ fn assert_sound(code: i32, measurement: &Value) {
     );
     assert_eq!(summary["calls"], summary["decisions"]);
     assert_eq!(
-        summary["attempts"].as_u64().unwrap() as usize,
-        measurement["attempts"].as_array().unwrap().len()
+        summary["attempts"],
+        json!(measurement["attempts"].as_array().unwrap().len())
     );
     assert_eq!(
         (&measurement["target"], &measurement["version"]),

@@ -118,7 +118,7 @@ fn resources_and_documentation_are_read_from_believed_servers_alone() {
     let read = ("read_mcp_resource", json!({"server": "notes", "uri": "notes://today"}));
     let about = ("load_mcp_documentation", json!({"server": "notes"}));
     let notes = Notes::allowed(&[]);
-    let results = notes.results("plan", &[read.clone()], &[]);
+    let results = notes.results("plan", std::slice::from_ref(&read), &[]);
     assert!(results[0].contains("unknown tool"), "{results:?}");
     let notes = Notes::trusted(&[]);
     let results = notes.results(
