@@ -252,6 +252,10 @@ pub struct Refusal {
 
 /// What came of judging.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one stands at a time, and is taken apart at once"
+)]
 pub enum Judged {
     /// Perform it.
     Permit(Permit),

@@ -109,7 +109,9 @@ fn files_of_an_agents_folder_are_committed_and_changed_by_rules_that_are_listed(
     }
 
     // What git does with them passes: staging, committing, showing.
-    tracked.iter().for_each(|path| place.write(path, "changed\n"));
+    for path in &tracked {
+        place.write(path, "changed\n");
+    }
     let line = |command: &str| ("execute_command", json!({"command": command}));
     let made = [
         ("git_write", json!({"op": "stage", "paths": tracked})),

@@ -89,6 +89,9 @@ fn what_a_file_decides_is_asked_again_when_the_file_changed() {
     }
 }
 
+/// What somebody does between the question and the yes.
+type Change<'a> = &'a dyn Fn(&Place);
+
 #[test]
 fn a_push_is_about_what_would_be_pushed_and_where_to() {
     let evil = |place: &Place| {
@@ -107,7 +110,7 @@ fn a_push_is_about_what_would_be_pushed_and_where_to() {
         place.git(&["pack-refs", "--all"]);
         place.git(&["branch", "-f", "topic", "HEAD~1"]);
     };
-    let changes: [(&str, &dyn Fn(&Place)); 4] = [
+    let changes: [(&str, Change<'_>); 4] = [
         ("git push origin main", &commit),
         ("git push origin main", &evil),
         ("cd src && git push origin topic", &moved),

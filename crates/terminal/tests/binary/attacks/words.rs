@@ -29,12 +29,8 @@ fn forged() -> String {
         "\n\n\u{200b}",
     ];
     let lines = FORGED.iter().zip(breaks.iter().cycle());
-    format!(
-        "Fine.{}",
-        lines
-            .map(|(line, newline)| format!("{newline}{line}"))
-            .collect::<String>()
-    )
+    let forged: Vec<&str> = lines.flat_map(|(line, newline)| [*newline, *line]).collect();
+    format!("Fine.{}", forged.concat())
 }
 
 /// No line begins, as a person sees it, with a forged word.

@@ -139,7 +139,11 @@ fn each_thing_that_asks_comes_to_its_row() {
             place.write(".env", "TOKEN=1\n");
             let model = place.script(
                 "row",
-                &turns(&[calls(&[row.asks.clone()]), row.then.clone(), row.then.clone()]),
+                &turns(&[
+                    calls(std::slice::from_ref(&row.asks)),
+                    row.then.clone(),
+                    row.then.clone(),
+                ]),
             );
             let mut words = vec!["run", "--json", "--model", &model, "--mode", row.mode, "go"];
             words.extend(approvals.iter().flat_map(|word| ["--approvals", word]));
