@@ -51,12 +51,12 @@ pub(crate) fn write(checkout: &Checkout) -> anyhow::Result<()> {
     }
     program::show(
         program::cargo()
-            .args(["build", "--release", "--package", "stance-terminal", "--bin", "stance"])
+            .args(["build", "--package", "stance-terminal", "--bin", "stance"])
             .current_dir(checkout.root()),
     )?;
     let home = tempfile::tempdir().context("no folder for a home can be made")?;
     let measured = program::text(
-        Command::new(checkout.at("target/release/stance"))
+        Command::new(checkout.at("target/debug/stance"))
             .args(["conformance", "builtin", "--json"])
             .env_clear()
             .env("HOME", home.path())
