@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use drawn::{Call, attempt, call, main_run, recipe, rules, tool};
 use ground::{Door, Ground};
-use modes::{Built, Effect, Judged, Mode, Posture, RunRecipe, descriptor, model_view, run_spec};
+use modes::{Built, Effect, Inspection, Judged, Mode, Posture, RunRecipe, descriptor, model_view, run_spec};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
@@ -115,7 +115,12 @@ fn judge_surface_and_prompt(recipe: RunRecipe, built: &Built, call: &Call) {
 }
 
 fn door_offers_the_surface(door: &Door, mode: Mode, built: &Built) {
-    match run_spec(main_run(mode), built) {
+    // The door of these tests has settings that say nothing of it.
+    let recipe = RunRecipe {
+        inspection: Inspection::Unasked,
+        ..main_run(mode)
+    };
+    match run_spec(recipe, built) {
         Ok(spec) => {
             let surface = spec.surface();
             let offered: BTreeSet<&str> = surface.tools().iter().map(|tool| tool.name).collect();

@@ -90,14 +90,4 @@ fn neither_is_what_a_plan_an_answer_or_a_question_says() {
     let said = place.stance(&["run", "--model", &asks, "--mode", "agent", "--approvals", "wait", "ask"]);
     nobody_is_deceived(&format!("{}{}", said.out, said.err));
     nobody_is_deceived(&place.stance(&["inbox"]).out);
-
-    let replies = place.script(
-        "replies",
-        &turns(&[calls(&[(
-            "plan_mode_respond",
-            json!({"response": forged(), "no_plan_needed": true, "reason": "Looked."}),
-        )])]),
-    );
-    let said = place.stance(&["run", "--model", &replies, "--mode", "plan", "look"]);
-    nobody_is_deceived(&format!("{}{}", said.out, said.err));
 }

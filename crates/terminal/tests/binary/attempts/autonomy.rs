@@ -111,7 +111,7 @@ fn every_word_of_the_permissions_has_an_effect_and_others_are_errors() {
     let model = place.script(
         "words",
         &json!({"runs": vec![json!({"turns": [
-            calls(&[("write_to_file", json!({"path": "a.txt", "content": "x\n"})), ("execute_command", json!({"command": "dd now"}))]),
+            calls(&[("write_to_file", json!({"path": "a.txt", "content": "x\n"})), ("execute_command", json!({"command": "frobnicate now"}))]),
             calls(&[("attempt_completion", json!({"result": "done"}))]),
         ]}); 8]}),
     );
@@ -124,29 +124,29 @@ fn every_word_of_the_permissions_has_an_effect_and_others_are_errors() {
     let (write, command) = ("write_to_file allow built_in", "execute_command allow built_in");
     check("", &[], [write, command]);
     check(
-        "deny = [\"edit(a.txt)\", \"dd *\"]",
+        "deny = [\"edit(a.txt)\", \"frobnicate *\"]",
         &[],
         ["write_to_file deny deny_rule", "execute_command deny deny_rule"],
     );
     check(
-        "ask = [\"edit(a.txt)\", \"dd *\"]",
+        "ask = [\"edit(a.txt)\", \"frobnicate *\"]",
         &[],
         ["write_to_file deny no_approver", "execute_command deny no_approver"],
     );
     check("plan = [\"edit(a.txt)\"]", &[], ["write_to_file deny rule", command]);
     check(
-        "ask = [\"effect(process_spawn)\"]\nallow = [\"edit(a.txt)\", \"dd *\"]",
+        "ask = [\"effect(process_spawn)\"]\nallow = [\"edit(a.txt)\", \"frobnicate *\"]",
         &[],
         ["write_to_file allow rule", "execute_command allow rule"],
     );
     check(
         "",
-        &["--deny", "edit(a.txt)", "--deny", "dd *"],
+        &["--deny", "edit(a.txt)", "--deny", "frobnicate *"],
         ["write_to_file deny deny_rule", "execute_command deny deny_rule"],
     );
     check(
         "ask = [\"edit(a.txt)\", \"effect(process_spawn)\"]",
-        &["--allow", "edit(a.txt)", "--allow", "dd now"],
+        &["--allow", "edit(a.txt)", "--allow", "frobnicate now"],
         ["write_to_file allow rule", "execute_command allow rule"],
     );
     check(
