@@ -17,7 +17,7 @@ fn deliver() -> serde_json::Value {
 
 fn allowing_settings() -> String {
     format!(
-        "{NO_LIMIT}[autonomy]\ndefault = \"act_freely\"\n[permissions]\nallow = {}\n",
+        "{NO_LIMIT}[autonomy]\ndefault = \"act_freely\"\n[plan]\ntry = false\n[permissions]\nallow = {}\n",
         json!(ALLOW_EVERYTHING)
     )
 }
