@@ -83,6 +83,10 @@ impl Environment {
     }
 
     /// The administrator's settings file. No variable moves it, but in test builds.
+    #[cfg_attr(
+        not(feature = "faults"),
+        expect(clippy::unused_self, reason = "only test builds look into the environment for it")
+    )]
     pub(crate) fn managed_settings(&self) -> PathBuf {
         #[cfg(feature = "faults")]
         if let Some(file) = self.set("STANCE_MANAGED") {
