@@ -33,6 +33,9 @@ pub(super) fn out_of_bounds(line: &str) -> Option<String> {
         }
         digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
     }
+    if !plain_here_documents(line) {
+        return Some("a here-document stands in something else, or does not end in a plain word".to_owned());
+    }
     let words = line.split(|c: char| !c.is_ascii_alphanumeric());
     let mut cases = 0;
     for word in words {
@@ -46,6 +49,57 @@ pub(super) fn out_of_bounds(line: &str) -> Option<String> {
         return Some("it has too many `case` words".to_owned());
     }
     (openings > OPENINGS).then(|| "it nests too deeply".to_owned())
+}
+
+/// What holds a line of its own.
+const NESTS: &[&str] = &["$(", "${", "`", "((", "<(", ">(", "$["];
+
+/// Whether each here-document begins on a line, and after lines, that hold no lines of their own, and ends
+/// in a plain word. Of others the grammar's reader finds no end.
+fn plain_here_documents(line: &str) -> bool {
+    let mut lines = line.split('\n');
+    let mut nests = false;
+    while let Some(line) = lines.next() {
+        nests |= NESTS.iter().any(|nest| line.contains(nest));
+        let mut begins = runs(line).filter(|(_, length)| *length != 1 && *length != 3);
+        match (begins.next(), begins.next()) {
+            (None, _) => {}
+            (Some((at, 2)), None) if !nests => {
+                let Some(tag) = line.get(at + 2..).and_then(plain_tag) else {
+                    return false;
+                };
+                lines.find(|line| line.trim_start_matches('\t') == tag);
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Where `<` stand, and how many together.
+fn runs(line: &str) -> impl Iterator<Item = (usize, usize)> {
+    line.match_indices('<').filter_map(move |(at, _)| {
+        let first = !line.get(..at).is_some_and(|before| before.ends_with('<'));
+        let rest = line.get(at..)?;
+        first.then(|| (at, rest.len() - rest.trim_start_matches('<').len()))
+    })
+}
+
+/// The word a here-document ends in, where it is a plain one, in quotes or not.
+fn plain_tag(after: &str) -> Option<&str> {
+    let after = after.strip_prefix('-').unwrap_or(after).trim_start_matches([' ', '\t']);
+    let quote = after.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let word = quote.map_or(after, |quote| after.trim_start_matches(quote));
+    let end = word
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .unwrap_or(word.len());
+    let (tag, rest) = word.split_at(end);
+    let rest = match quote {
+        Some(quote) => rest.strip_prefix(quote)?,
+        None => rest,
+    };
+    let ends = rest.is_empty() || rest.starts_with([' ', '\t', '|', '&', ';', '>', '<']);
+    (ends && tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')).then_some(tag)
 }
 
 /// Characters that look like others, show nothing, or end a line elsewhere: none belongs outside of a

@@ -1,7 +1,6 @@
 //! What has been found in a line so far: programs, paths, hosts, and what cannot be seen. Knows what a
 //! path is part of by its name alone.
 
-use super::bounds::out_of_bounds;
 use super::word::{ANY, Inside, Text, text};
 use super::{Found, LinePlace, LineReading};
 use crate::call::Target;
@@ -78,10 +77,7 @@ impl<'a> Finding<'a> {
     /// Reads a whole line.
     pub(super) fn of(mut self, line: &str) -> LineReading {
         line.clone_into(&mut self.reading.line);
-        match out_of_bounds(line) {
-            Some(why) => self.opaque(why),
-            None => self.line(line, &Here(Some(vec![self.place.cwd.to_owned()]))),
-        }
+        self.line(line, &Here(Some(vec![self.place.cwd.to_owned()])));
         if self.variables_set {
             self.reading.commands.iter_mut().for_each(|found| found.reads = false);
         }
@@ -269,20 +265,22 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// What a closed place is, in words.
+    /// What a closed place is, in words. The checkout itself may lie in one: a person chose it.
     fn closed(&self, path: &str) -> Option<&'static str> {
-        let above_the_root = |place: &str| beneath(self.place.worktree, place).is_some();
-        let lies_in = |place: &str| beneath(path, place).is_some() && !above_the_root(place);
-        if self.place.hidden.iter().any(|hidden| lies_in(hidden)) {
-            Some("it belongs to Stance itself or to another run")
-        } else if CREDENTIAL_STORES
-            .iter()
-            .any(|store| lies_in(&format!("{}/{store}", self.place.home)))
-        {
-            Some("it holds credentials")
-        } else {
-            None
+        let worktree = self.place.worktree;
+        let lies_in = |path: &str, root: Option<&str>, place: &str| {
+            beneath(path, place).is_some() && root.is_none_or(|root| beneath(root, place).is_none())
+        };
+        let hidden = |hidden: &String| lies_in(path, Some(worktree), hidden);
+        if self.place.hidden.iter().any(hidden) {
+            return Some("it belongs to Stance itself or to another run");
         }
+        let of_home = beneath(path, self.place.home)?;
+        let root = beneath(worktree, self.place.home);
+        CREDENTIAL_STORES
+            .iter()
+            .any(|store| lies_in(of_home, root, store))
+            .then_some("it holds credentials")
     }
 
     /// Notes that what was found since then, of so many commands, writes by a redirection: such a command

@@ -3,6 +3,7 @@
 
 mod coreutils;
 mod families;
+pub(super) mod git;
 mod tools;
 
 use super::word::Text;
@@ -114,8 +115,8 @@ pub(super) fn program(name: &str, arguments: &[Text]) -> Option<&'static Program
 
 #[cfg(test)]
 mod tests {
+    use super::git::COMMANDS;
     use super::*;
-    use crate::line::git::COMMANDS;
     use crate::line::tests::at;
 
     #[test]

@@ -8,6 +8,7 @@ use brush_parser::ast::{
 };
 use brush_parser::ast::{BinaryPredicate, IoHereDocument, ProcessSubstitutionKind};
 
+use super::bounds::out_of_bounds;
 use super::found::{Finding, Here, Kind, Meets};
 use super::word::{Inside, Text, here_document, options};
 use crate::effect::EffectSet;
@@ -42,6 +43,9 @@ impl Finding<'_> {
         if self.depth >= DEEPEST {
             return self.opaque("it nests too deeply");
         }
+        if let Some(why) = out_of_bounds(line) {
+            return self.opaque(why);
+        }
         self.depth += 1;
         stacker::maybe_grow(ROOM, STACK, || self.parsed(line, here));
         self.depth -= 1;
@@ -49,9 +53,12 @@ impl Finding<'_> {
 
     fn parsed(&mut self, line: &str, here: &Here) {
         let parser = options();
-        let program = brush_parser::uncached_tokenize_str(line, &parser.tokenizer_options())
-            .ok()
-            .and_then(|tokens| brush_parser::parse_tokens(&tokens, &parser).ok());
+        let parse = || {
+            let tokens = brush_parser::uncached_tokenize_str(line, &parser.tokenizer_options()).ok()?;
+            brush_parser::parse_tokens(&tokens, &parser).ok()
+        };
+        // The grammar's reader panics at the end of some texts that are no lines.
+        let program = std::panic::catch_unwind(parse).ok().flatten();
         let Some(program) = program else {
             return self.opaque("it is not a line that can be read");
         };
@@ -102,6 +109,10 @@ impl Finding<'_> {
                 };
             }
             return then;
+        }
+        // The grammar lets nothing follow `!` and `time`, and bash does not.
+        if pipeline.seq.is_empty() {
+            self.opaque("it is not a line that can be read");
         }
         for command in &pipeline.seq {
             self.command(command, here);

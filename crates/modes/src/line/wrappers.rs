@@ -134,7 +134,10 @@ pub(super) fn wrapper(finding: &mut Finding<'_>, name: &str, words: &[Text], her
         return true;
     };
     if inner.is_empty() {
-        // `env` alone prints, `xargs` alone echoes; the others say how they are used.
+        // `env` alone prints and `xargs` alone echoes. `time` alone is a word bash reads otherwise.
+        if !matches!(name, "env" | "xargs") {
+            finding.opaque(format!("what {name} starts is not known"));
+        }
         finding.looks(words, here);
         return true;
     }
