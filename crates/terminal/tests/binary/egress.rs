@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, calls, says, turns};
+use crate::support::{Place, calls, says, turns, unseen};
 
 /// Answers every request with one word.
 fn world() -> u16 {
@@ -126,7 +126,12 @@ fn a_command_reaches_the_list_and_what_its_call_names_and_is_told_of_the_rest() 
     let ask = |host: &str| {
         format!("exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://{host}/ HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3; echo")
     };
-    let command = |host: &str, hosts: Value| ("execute_command", json!({"command": ask(host), "hosts": hosts}));
+    let command = |host: &str, hosts: Value| {
+        (
+            "execute_command",
+            json!({"command": unseen(&ask(host)), "hosts": hosts}),
+        )
+    };
     let model = place.script(
         "commands",
         &turns(&[

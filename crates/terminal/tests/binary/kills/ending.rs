@@ -37,7 +37,12 @@ impl Ending {
         for passing in ["duration_ms", "audit_head"] {
             report.as_object_mut().unwrap().remove(passing);
         }
-        let spaces = place.stance(&["space", "list", "--json"]).report();
+        let mut spaces = place.stance(&["space", "list", "--json"]).report();
+        for space in spaces.as_array_mut().unwrap() {
+            for passing in ["created_ms", "age_ms"] {
+                space.as_object_mut().unwrap().remove(passing);
+            }
+        }
         Ending {
             files,
             commits: log.split_terminator("\0\n").map(str::to_owned).collect(),
