@@ -67,7 +67,11 @@ fn what_redirects_reveals_or_widens_is_refused_with_its_line() {
             1,
             "only the administrator's file locks settings",
         ),
-        ("[mcp.helper]\ncommand = \"./helper\"\n", 1, "unknown key `mcp`"),
+        (
+            "[mcp.helper]\ncommand = \"./helper\"\n",
+            2,
+            "does not set `mcp.helper.command`",
+        ),
         ("[hooks]\nbefore_stop = \"./hook\"\n", 1, "unknown key `hooks`"),
         ("[telemetry]\nendpoint = \"CANARY\"\n", 1, "unknown key `telemetry`"),
         ("[notify]\ncommand = \"./notify\"\n", 1, "unknown key `notify`"),
