@@ -185,7 +185,7 @@ fn a_step_commits_its_own_work_and_nothing_of_the_persons() {
         &json!({"runs": [
             {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", plan)])]},
             {"match": {"mode": "agent", "step": "greet"}, "turns": [
-                calls(&[("execute_command", json!({"command": "echo hello > HELLO.md; echo more >> README.md; echo x > beside.txt"}))]),
+                calls(&[("execute_command", json!({"command": crate::support::unseen("echo hello > HELLO.md; echo more >> README.md; echo x > beside.txt")}))]),
                 calls(&[("submit_output", json!({"evidence": "there"}))]),
             ]},
         ]}),
