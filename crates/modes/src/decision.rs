@@ -7,8 +7,8 @@
 //! ```
 //! ```compile_fail,E0451
 //! // A permit has no constructor outside this crate.
-//! fn made(call: stance_modes::ProposedCall) -> stance_modes::Permit {
-//!     stance_modes::Permit { call, layer: stance_modes::Layer::Pinned, hosts: todo!() }
+//! fn made(call: stance_modes::ProposedCall, hosts: stance_modes::HostGate) -> stance_modes::Permit {
+//!     stance_modes::Permit { call, layer: stance_modes::Layer::Pinned, hosts }
 //! }
 //! ```
 //! ```compile_fail,E0624

@@ -10,7 +10,7 @@
 //! ```
 //! ```compile_fail,E0603
 //! // Nor can one be made but from a word.
-//! let mode = stance_modes::Mode(todo!());
+//! let mode = stance_modes::Mode("plan");
 //! ```
 
 use std::fmt;

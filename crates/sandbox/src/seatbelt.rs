@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_reading_process_writes_its_private_folders_alone() {
-        insta::assert_snapshot!(profile(Containment::read_only(), "/Users/ada/work"));
+        insta::assert_snapshot!(profile(Containment::read_only(), "/Users/ada/project"));
     }
 
     #[test]
     fn a_writing_process_writes_the_worktree_and_no_repository() {
-        insta::assert_snapshot!(profile(Containment::repository_write(), "/Users/ada/work"));
+        insta::assert_snapshot!(profile(Containment::repository_write(), "/Users/ada/project"));
     }
 
     #[test]
