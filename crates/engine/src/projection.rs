@@ -10,7 +10,7 @@ use work::approval::{ApprovalMove, ApprovalStatus};
 use work::pipeline::StepState;
 use work::plan::{PlanMove, PlanStatus};
 
-use crate::fact::Fact;
+use crate::fact::{Fact, KeptRule};
 use crate::problem::{Problem, ProblemKind};
 
 /// In the body of a thread's row: secrets were read in it.
@@ -322,10 +322,14 @@ async fn approvals(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<()
 async fn rules(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Problem> {
     match fact {
         Fact::RuleKept(kept) => {
-            // Of the same words the later rule holds.
+            // Of the same words the later rule holds. An answer holds only while what it was about is the
+            // same, so the rule that wanted it asked stays behind it.
             let same = Query::all(Table::Rule).having("rule", kept.rule.text.as_str());
             for row in writer.find(&same).await? {
-                writer.delete(Table::Rule, &row.id).await?;
+                let earlier: KeptRule = body(&row)?;
+                if kept.evidence.is_none() || earlier.evidence.is_some() {
+                    writer.delete(Table::Rule, &row.id).await?;
+                }
             }
             let row = Row::new(&kept.id)
                 .with("rule", kept.rule.text.as_str())

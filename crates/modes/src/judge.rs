@@ -344,16 +344,19 @@ pub(crate) fn settle(rules: &[Rule], matter: &Matter<'_>) -> Settled {
     }
 }
 
-/// What the rules of one scope say: the most specific, then the strictest.
+/// What the rules of one scope say: the most specific, of several such an answer that was given to just
+/// this, then the strictest.
 fn by_scope(rules: &[Rule], scope: Scope, matter: &Matter<'_>) -> Option<Settled> {
     let ranked = rules
         .iter()
         .filter(|rule| rule.source().scope == scope && !denies(rule))
         .filter_map(|rule| match matter.named_by(rule) {
-            Some(closeness) => Some(((closeness, says(rule, matter)), rule)),
-            None => matter.perhaps_meant_by(rule).then_some(((0, Standing::Asked), rule)),
+            Some(closeness) => Some(((closeness, rule.bound().is_some(), says(rule, matter)), rule)),
+            None => matter
+                .perhaps_meant_by(rule)
+                .then_some(((0, false, Standing::Asked), rule)),
         });
-    let ((_, standing), rule) = ranked.max_by_key(|(rank, _)| *rank)?;
+    let ((_, _, standing), rule) = ranked.max_by_key(|(rank, _)| *rank)?;
     Some(Settled {
         standing,
         by: Layer::Rule,
