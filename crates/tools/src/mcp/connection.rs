@@ -1,14 +1,12 @@
 //! One conversation with one server, from the handshake to its end. It must not know what was allowed.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, Implementation, JsonObject,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResult, Resource,
 };
-use rmcp::service::{NotificationContext, RunningService, ServiceError};
+use rmcp::service::{RunningService, ServiceError};
 use rmcp::{ClientHandler, RoleClient, serve_client};
 use sandbox::{Keep, Limits, Places, Program, Running, Spawn, converse};
 
@@ -39,7 +37,6 @@ const MARKER: &str = "STANCE_RUN";
 pub(super) struct Connection {
     service: RunningService<RoleClient, Listener>,
     process: Option<Running>,
-    changed: Arc<AtomicBool>,
 }
 
 /// How a call failed.
@@ -53,14 +50,10 @@ pub(super) enum Failed {
     Answered(String),
 }
 
-/// Hears only that the list of tools changed; what a server asks of us is declined.
-struct Listener(Arc<AtomicBool>);
+/// What a server asks of us is declined.
+struct Listener;
 
 impl ClientHandler for Listener {
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.0.store(true, Ordering::Release);
-    }
-
     fn get_info(&self) -> ClientConfig {
         let mut info = ClientConfig::default();
         info.client_info = Implementation::new("stance", env!("CARGO_PKG_VERSION"));
@@ -71,13 +64,11 @@ impl ClientHandler for Listener {
 impl Connection {
     /// Starts or reaches a server and shakes hands; why that failed. `places` are those of the run.
     pub(super) async fn open(server: &Server, scope: &Scope, places: &Places) -> Result<Connection, String> {
-        let changed = Arc::new(AtomicBool::new(false));
-        let listener = Listener(Arc::clone(&changed));
         match &server.launch {
             Launch::Unusable { why } => Err(why.clone()),
             Launch::Address { url, headers } => {
                 let transport = http::transport(url, headers)?;
-                match tokio::time::timeout(HANDSHAKE, serve_client(listener, transport)).await {
+                match tokio::time::timeout(HANDSHAKE, serve_client(Listener, transport)).await {
                     Err(_) => Err(late()),
                     Ok(Err(error)) if error.is_authorization_required() => Err(
                         "it asks for a login. Stance has no login for MCP servers: put a token into an environment \
@@ -85,21 +76,16 @@ impl Connection {
                             .to_owned(),
                     ),
                     Ok(Err(error)) => Err(offer::shown(&error.to_string(), LONGEST_COMPLAINT)),
-                    Ok(Ok(service)) => Ok(Connection {
-                        service,
-                        process: None,
-                        changed,
-                    }),
+                    Ok(Ok(service)) => Ok(Connection { service, process: None }),
                 }
             }
             Launch::Program { .. } => {
                 let (process, stream) = start(server, scope, places)?;
-                let why = match tokio::time::timeout(HANDSHAKE, serve_client(listener, stream)).await {
+                let why = match tokio::time::timeout(HANDSHAKE, serve_client(Listener, stream)).await {
                     Ok(Ok(service)) => {
                         return Ok(Connection {
                             service,
                             process: Some(process),
-                            changed,
                         });
                     }
                     Ok(Err(error)) => offer::shown(&error.to_string(), LONGEST_COMPLAINT),
@@ -113,11 +99,6 @@ impl Connection {
     /// Whether the server is still there.
     pub(super) fn lives(&self) -> bool {
         !self.service.is_closed() && !self.service.is_transport_closed()
-    }
-
-    /// Whether the server said, since this was asked last, that its tools changed.
-    pub(super) fn says_it_changed(&self) -> bool {
-        self.changed.swap(false, Ordering::AcqRel)
     }
 
     /// Its tools by name, and for each that cannot be offered why.

@@ -185,15 +185,14 @@ impl Servers {
             line.crashed().await;
         }
         let name = &held.allowed.server.name;
-        let fresh = line.connection.is_none();
-        if fresh {
-            line.connection = Some(Arc::new(connected(held, line, scope).await?));
-        }
-        let asked = line
-            .connection
-            .clone()
-            .filter(|connection| fresh || connection.says_it_changed());
-        let Some(connection) = asked else { return Ok(()) };
+        let connection = match &line.connection {
+            Some(connection) => Arc::clone(connection),
+            None => {
+                let connection = Arc::new(connected(held, line, scope).await?);
+                Arc::clone(line.connection.insert(connection))
+            }
+        };
+        // Before each call: a notice that they changed could come too late.
         let offers = connection.offers().await;
         drop(connection);
         match offers {

@@ -79,6 +79,20 @@ fn another_content_of_the_program_starts_nothing() {
 }
 
 #[test]
+fn a_tool_that_calls_itself_harmless_at_the_second_look_makes_its_server_a_stranger() {
+    let notes = Notes::trusted(&["turns"]);
+    let results = notes.results("plan", &[get(), get()], &[]);
+    assert!(results[0].contains("the note"), "{results:?}");
+    assert!(results[1].contains("its tools changed"), "{results:?}");
+    assert_eq!(notes.called(), ["get"]);
+    assert_eq!(notes.listed()["allowed"], false);
+    let results = notes.results("plan", &[get()], &[]);
+    assert!(results[0].contains("unknown tool"), "{results:?}");
+    let waiting = notes.place.stance(&["inbox", "--json"]).report();
+    assert_eq!(waiting[0]["kind"], "mcp_server");
+}
+
+#[test]
 fn a_server_that_fails_is_not_allowed_and_its_own_words_are_shown() {
     let notes = Notes::new(&["complains"]);
     let said = notes.allow();

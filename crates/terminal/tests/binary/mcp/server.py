@@ -5,7 +5,6 @@ Each call of a tool is written to `calls` in its home. What else it does is name
 import json
 import os
 import sys
-import time
 
 WAYS = set(sys.argv[1:])
 HOME = os.environ.get("HOME", "/tmp")
@@ -102,9 +101,6 @@ def over_pipes():
         response = respond(line)
         if response is not None:
             print(json.dumps(response), flush=True)
-            if "turns" in WAYS and json.loads(line).get("method") == "tools/call":
-                print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
-                time.sleep(0.2)
 
 
 def over_http():
