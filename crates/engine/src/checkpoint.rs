@@ -3,7 +3,7 @@
 
 pub(crate) mod look;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use modes::Posture;
 use repo::checkpoint::{Checkpoints, Difference, Taken};
@@ -30,6 +30,22 @@ const MOST: usize = 120;
 
 /// Older ones are forgotten, in milliseconds: thirty days.
 const OLDEST_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// Paths a person named, as those of the checkout; one that lies elsewhere is no path to restore.
+pub(crate) fn of_checkout(inner: &Inner, named: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+    let of_it = |path: &PathBuf| {
+        let inside = path.strip_prefix(&inner.worktree).unwrap_or(path);
+        let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if inside.components().all(plain) {
+            Ok(inside.to_owned())
+        } else {
+            let named = path.display();
+            Err(Problem::usage(format!("{named} does not lie in this checkout"))
+                .hint("name paths from the root of the checkout, without `..`."))
+        }
+    };
+    named.iter().map(of_it).collect()
+}
 
 /// What a run in hand knows of its checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use repo::checkpoint::Difference;
 use store::Table;
 
-use super::{Kept, all, differences, look, named, of_run};
+use super::{Kept, all, differences, look, named, of_checkout, of_run};
 use crate::fact::Moment;
 use crate::inner::Inner;
 use crate::intake::named_of;
@@ -52,6 +52,7 @@ pub(crate) async fn changes(
     now: bool,
     paths: &[PathBuf],
 ) -> Result<CheckpointChanges, Problem> {
+    let paths = &of_checkout(inner, paths)?;
     let kept = named(inner, id).await?;
     let known = all(inner).await?;
     let after = match (&kept.taken.run, kept.taken.moment) {

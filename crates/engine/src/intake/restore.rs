@@ -40,6 +40,7 @@ pub(super) async fn restore(
     paths: Vec<PathBuf>,
     shown: Option<String>,
 ) -> Result<Done, Problem> {
+    let paths = checkpoint::of_checkout(inner, &paths)?;
     let kept = checkpoint::named(inner, id).await?;
     let rewind = match (&kept.taken.thread, extent) {
         (_, Extent::Files) => None,

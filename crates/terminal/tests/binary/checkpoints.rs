@@ -163,6 +163,16 @@ fn it_works_without_git_and_in_one_checkout_alone() {
         changes(&place, &["last"]),
         [("content".to_owned(), "README.md".to_owned())]
     );
+    for elsewhere in ["../outside", "/etc/passwd", "src/../../outside"] {
+        for command in [
+            &["restore", "last", elsewhere, "--yes"][..],
+            &["diff", "last", elsewhere],
+        ] {
+            let said = place.stance(&[&["checkpoint"], command].concat());
+            assert_eq!(said.code, 2, "{elsewhere}: {}", said.err);
+            assert!(said.err.contains("does not lie in this checkout"), "{}", said.err);
+        }
+    }
     assert_eq!(place.stance(&["checkpoint", "restore", "last", "--yes"]).code, 0);
     assert_eq!(files(&place), before);
     let kept = walked(&place.stance_home().join("workspaces"));
