@@ -59,7 +59,7 @@ impl Permit {
         let granted = call.hosts().map(str::to_owned).collect();
         let installs = call.effects().contains(Effect::PackageInstall);
         Permit {
-            hosts: HostGate::of(spec, granted, installs),
+            hosts: HostGate::of(spec, granted, layer == Layer::Answer, installs),
             call,
             layer,
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -204,17 +205,20 @@ pub struct HostGate {
     rules: Arc<[Rule]>,
     hosts: Arc<[String]>,
     granted: BTreeSet<String>,
+    /// Whether a person said yes to the hosts granted.
+    answered: bool,
     flagged: bool,
     /// Whether what would be asked goes through.
     free: bool,
 }
 
 impl HostGate {
-    pub(crate) fn of(spec: &RunSpec, granted: BTreeSet<String>, installs: bool) -> HostGate {
+    pub(crate) fn of(spec: &RunSpec, granted: BTreeSet<String>, answered: bool, installs: bool) -> HostGate {
         HostGate {
             rules: spec.shared_rules(),
             hosts: Arc::clone(&spec.hosts),
             granted,
+            answered,
             flagged: spec.reach().flagged,
             free: spec.recipe().autonomy == Autonomy::ActFreely && !spec.reach().flagged && !installs,
         }
@@ -241,9 +245,10 @@ impl HostGate {
     }
 
     /// Whether an operator's rule allows this very host, so that it may also be one of the person's
-    /// own network.
+    /// own network; or a person's yes does, where the question itself said that it is.
     pub fn names(&self, host: &str) -> bool {
         self.rules.iter().any(|rule| rule.allows_very_host(host))
+            || self.answered && self.granted.contains(host) && is_plainly_near(host)
     }
 
     fn on_list(&self, host: &str) -> bool {
@@ -261,6 +266,11 @@ impl fmt::Debug for HostGate {
             .field("free", &self.free)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a host's own spelling says where it is: an address, or this machine. A name may lead anywhere.
+fn is_plainly_near(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok() || host.parse::<SocketAddr>().is_ok()
 }
 
 /// Whether a host is on the shipped list or on these further hosts.

@@ -121,6 +121,34 @@ fn a_page_that_stands_in_the_message_is_read_and_that_page_alone() {
 }
 
 #[test]
+fn a_yes_to_an_address_reaches_it_once() {
+    let (place, canary) = ground();
+    canary.set_nonblocking(false).unwrap();
+    let url = format!("http://{}/page", canary.local_addr().unwrap());
+    let model = place.script("near", &turns(&[calls(&[fetch(&url)]), says("done")]));
+    let (code, report) = place.run(&model, &["--mode", "agent", "--approvals", "wait", "look"]);
+    assert_eq!(code, 7, "{report:#}");
+    let waits = &report["pending"][0];
+    let named = format!(
+        "{}@{}",
+        waits["id"].as_str().unwrap(),
+        waits["digest"].as_str().unwrap()
+    );
+    let answering = std::thread::spawn(move || {
+        let (mut client, _) = canary.accept().unwrap();
+        drop(client.read(&mut [0; 4096]));
+        drop(client.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\nnear"));
+        canary
+    });
+    let said = place.stance(&["inbox", "approve", &named, "--resume", "--json", "--model", &model]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    answering.join().unwrap().set_nonblocking(true).unwrap();
+    // The next one is asked again.
+    let (_, events, _) = place.stream(&model, &["--mode", "agent", "look"]);
+    assert!(results(&events)[0].contains("nobody can be asked"), "{events:?}");
+}
+
+#[test]
 fn a_command_reaches_the_list_and_what_its_call_names_and_is_told_of_the_rest() {
     let (place, canary) = ground();
     let ask = |host: &str| {
