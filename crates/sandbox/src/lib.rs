@@ -32,6 +32,7 @@ mod remembered;
 mod running;
 mod scratch;
 mod seatbelt;
+mod socket_path;
 mod spawn;
 mod start;
 mod survey;

@@ -17,6 +17,7 @@ use rustix::io::FdFlags;
 use serde::Serialize;
 
 use crate::inside::{Attempt, Filter, Ground, Held, Worktree, attempts};
+use crate::socket_path::with_room;
 use crate::{Network, Places, Program, SandboxError, Spawn, SystemNames, Walls, WallsState, spawn};
 
 /// One thing that was tried.
@@ -182,8 +183,8 @@ impl Site {
         let port = loopback.local_addr()?.port();
         let abstract_name = format!("stance-proof-{}-{port}", std::process::id());
         let sockets = [
-            UnixListener::bind(tree.join("socket"))?,
-            UnixListener::bind(outside.join("socket"))?,
+            with_room(&tree.join("socket"), UnixListener::bind)?,
+            with_room(&outside.join("socket"), UnixListener::bind)?,
             UnixListener::bind_addr(&SocketAddr::from_abstract_name(&abstract_name)?)?,
         ];
         loopback.set_nonblocking(true)?;

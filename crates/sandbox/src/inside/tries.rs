@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Filter, Held, denied, kernel};
+use crate::socket_path::with_room;
 
 /// One try and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -250,11 +251,11 @@ fn reaching_out(ground: &Ground) -> Vec<Attempt> {
         attempt("loopback", loopback),
         attempt(
             "unix socket in the worktree",
-            UnixStream::connect(ground.tree.join("socket")).map(drop),
+            with_room(&ground.tree.join("socket"), UnixStream::connect).map(drop),
         ),
         attempt(
             "unix socket outside",
-            UnixStream::connect(ground.outside.join("socket")).map(drop),
+            with_room(&ground.outside.join("socket"), UnixStream::connect).map(drop),
         ),
         attempt("abstract socket", abstract_socket),
         attempt("FIFO write", open_for_writing(&fifo)),

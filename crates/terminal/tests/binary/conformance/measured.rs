@@ -69,6 +69,7 @@ fn assert_reads_only(measurement: &Value) {
     let summary = &measurement["summary"];
     assert!(summary["attempts"].as_u64().unwrap() > 200, "{summary}");
     assert_eq!(summary["outcomes"]["policy"], Value::Null, "{summary}");
+    assert_eq!(summary["outcomes"]["read_ok"], 9, "{measurement:#}");
 }
 
 #[test]
