@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 
 use crate::journal::Happened;
-use crate::races::until;
+use crate::races::appears;
 use crate::support::{Place, calls, turns};
 
 use ending::Ending;
@@ -304,7 +304,7 @@ fn a_command_killed_half_way_is_not_run_again() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    until("the command runs", || place.repo().join("pid.txt").exists());
+    appears(&place.repo().join("pid.txt"));
     running.kill().unwrap();
     running.wait().unwrap();
     assert_eq!(place.read("log.txt"), "x\n");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Said, calls, one_step_plan, plan_at_digest, says, turns};
 
-pub(crate) use together::until;
+pub(crate) use together::appears;
 use together::{Started, at_once};
 
 /// A plan of one step that appends a line to a file, and goes on when `go` is there where `waits`.
@@ -152,7 +152,7 @@ fn a_plan_under_way_in_one_process_is_refused_to_another_which_names_it() {
         &place,
         &["plan", "approve", &plan_at_digest(&report), "--json", "--model", &model],
     );
-    until("the step runs", || place.repo().join("log.txt").exists());
+    appears(&place.repo().join("log.txt"));
     let second = place.stance(&["plan", "run", id, "--json", "--model", &model]);
     refused(
         &second,
@@ -218,7 +218,7 @@ fn the_second_writer_of_a_checkout_waits_and_says_for_whom() {
         );
         let run = |model| ["run", output, "--mode", "agent", "--yolo", "--model", model, "append"];
         let holder = Started::start(&place, &run(&first));
-        until("the first writes", || place.repo().join("order.txt").exists());
+        appears(&place.repo().join("order.txt"));
         let mut waiting = Started::start(&place, &run(&second));
         let told = waiting.reads_until("Waiting for run r_");
         assert!(told.contains(&format!("(process {})", holder.id())), "{told}");
@@ -242,7 +242,7 @@ fn what_another_run_writes_while_a_plan_waits_is_not_booked_to_its_step() {
         &place,
         &["run", "--json", "--mode", "agent", "--yolo", "--model", &other, "write"],
     );
-    until("the other writes", || place.repo().join("other.txt").exists());
+    appears(&place.repo().join("other.txt"));
     let mut plan = Started::start(
         &place,
         &["plan", "approve", &plan_at_digest(&report), "--json", "--model", &model],

@@ -1,9 +1,13 @@
 //! Processes that run at the same time: started, listened to, waited for.
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::mem::MaybeUninit;
+use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::sync::Barrier;
-use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 
 use crate::support::{Place, Said, said};
 
@@ -74,14 +78,17 @@ impl Started {
     }
 }
 
-/// Waits for what another process is about to do; gives up after a long time.
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let looks = 6000;
-    let seen = (0..looks).any(|_| {
-        holds() || {
-            std::thread::sleep(Duration::from_millis(10));
-            false
-        }
-    });
-    assert!(seen, "in vain: {what}");
+/// Waits until another process makes this file; gives up when nothing at all was made for a minute.
+pub(crate) fn appears(file: &Path) {
+    let made = inotify::init(CreateFlags::CLOEXEC).unwrap();
+    let folder = file.parent().unwrap();
+    inotify::add_watch(&made, folder, WatchFlags::CREATE | WatchFlags::MOVED_TO).unwrap();
+    let minute = Timespec { tv_sec: 60, tv_nsec: 0 };
+    while !file.exists() {
+        let mut waited = [PollFd::new(&made, PollFlags::IN)];
+        let heard = poll(&mut waited, Some(&minute)).unwrap();
+        assert_ne!(heard, 0, "in vain: {}", file.display());
+        let mut space = [MaybeUninit::uninit(); 4096];
+        inotify::Reader::new(&made, &mut space).next().unwrap();
+    }
 }
