@@ -75,7 +75,8 @@ mod tests {
             ("modes", "std::collections::HashMap", true),
             ("llm", "std::collections::HashMap", false),
             ("llm", "reqwest::Client", false),
-            ("tools", "reqwest::Client", true),
+            ("tools", "reqwest::Client", false),
+            ("engine", "reqwest::Client", true),
         ] {
             assert_eq!(
                 banned(room).iter().any(|banned| banned == path),

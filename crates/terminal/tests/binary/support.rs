@@ -97,6 +97,10 @@ impl Place {
             .env("PATH", std::env::var("PATH").unwrap())
             .env("HOME", self.home())
             .env("GIT_CONFIG_NOSYSTEM", "1")
+            // Else it tidies up behind us while the tests look.
+            .env("GIT_CONFIG_COUNT", "1")
+            .env("GIT_CONFIG_KEY_0", "maintenance.auto")
+            .env("GIT_CONFIG_VALUE_0", "false")
             .output()
             .unwrap();
         assert!(

@@ -77,7 +77,7 @@ const REAL: [&str; 55] = [
 ];
 
 /// These would need the system's owner, or hurt the machine without walls.
-const FORBIDDEN: [&str; 49] = [
+const FORBIDDEN: [&str; 52] = [
     "echo x > /stance-was-here && echo REACHED",
     "echo x > /etc/stance-was-here && echo REACHED",
     "echo x > /usr/bin/stance-was-here && echo REACHED",
@@ -122,10 +122,13 @@ const FORBIDDEN: [&str; 49] = [
     "for fd in /proc/1/fd/*; do echo ROGUE > $fd && echo REACHED; done; false",
     "for fd in /proc/$PPID/fd/*; do echo ROGUE > $fd && echo REACHED; done; false",
     "perl -MSocket -e 'socket(S,40,SOCK_STREAM,0) or exit 1' && echo REACHED",
-    "perl -MSocket -e 'socket(S,PF_INET,SOCK_STREAM,0) or exit 1' && echo REACHED",
+    "perl -MSocket -e 'socket(S,PF_INET,SOCK_DGRAM,0) or exit 1' && echo REACHED",
+    "perl -MSocket -e 'socket(S,PF_INET6,SOCK_STREAM,0) or exit 1' && echo REACHED",
     "perl -MSocket -e 'socket(S,16,3,0) or exit 1' && echo REACHED",
     "perl -e 'exit(syscall(425, 8, my $x = \"\\0\" x 120) < 0)' && echo REACHED",
-    "curl -s -m 1 http://127.0.0.1:{TCP}/ && echo REACHED",
+    "curl -s -m 1 --noproxy '*' http://127.0.0.1:{TCP}/ && echo REACHED",
+    "curl -s -m 5 --fail http://127.0.0.1:{TCP}/ && echo REACHED",
+    "curl -s -m 5 --proxytunnel http://127.0.0.1:{TCP}/ && echo REACHED",
     "getent ahosts example.org && echo REACHED",
 ];
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::site::{Site, Who};
 use crate::attacks::evidence::told;
-use crate::support::{calls, says, turns};
+use crate::support::{calls, says, turns, unseen};
 
 /// The processes of this machine that have these words in their command line.
 fn processes_of(words: &str) -> Vec<String> {
@@ -71,7 +71,7 @@ fn without_the_end_of_the_run_the_daemon_would_write() {
 /// Runs a command that plants a repository, and sends the program this signal meanwhile.
 fn planted_when_signalled(signal: rustix::process::Signal) -> Site {
     let site = Site::new(Who::AsStarted);
-    let line = "git init -q sub; touch made; while :; do sleep 1; done";
+    let line = unseen("git init -q sub; touch made; while :; do sleep 1; done");
     let command = json!({"command": line, "timeout_s": 600});
     let turns = turns(&[calls(&[("execute_command", command)]), says("done")]);
     let model = site.place.script("planting", &turns);
