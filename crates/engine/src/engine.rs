@@ -250,14 +250,14 @@ pub struct Explanation {
     pub tool: String,
     /// The mode shown.
     pub mode: String,
-    /// What would be decided: about a call without further effects, where a tool was named alone; about
-    /// the line itself, where a line was given.
+    /// What would be decided: about a call without further effects, where a tool was named alone; by the
+    /// tool that the run has for lines, where a line was given.
     pub decision: modes::Decision,
     /// What decides.
     pub layer: modes::Layer,
     /// Why, in words.
     pub reason: String,
-    /// Its effects.
+    /// Its effects; of a line those it has where nothing is thrown away.
     pub effects: modes::EffectSet,
     /// What rules and defaults say to each thing about it.
     pub things: Vec<modes::Weight>,

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use modes::{
-    Approver, Decision, Descriptor, Judged, Mode, ProposedCall, Role, RunRecipe, RunSpec, descriptor, foreign_shell,
-    judge, run_spec, weights,
+    Approver, Decision, Descriptor, EffectSet, ForeignTool, Judged, Layer, Mode, ProposedCall, Role, RunRecipe,
+    RunSpec, Target, descriptor, foreign_shell, judge, run_spec, weights,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use tools::Incoming;
+use tools::{BadArguments, Incoming, Toolbox};
 
 use crate::active;
 use crate::engine::{Explanation, ShellAnswer, ShellAnswers};
@@ -48,92 +48,137 @@ pub(crate) async fn specimen(inner: &Inner, mode: Mode) -> Result<RunSpec, Probl
 pub(crate) async fn explain(inner: &Inner, mode: Mode, what: &str) -> Result<Explanation, Problem> {
     let spec = specimen(inner, mode).await?;
     let (word, rest) = what.split_once(char::is_whitespace).unwrap_or((what, ""));
-    let row = descriptor(tools::canonical_name(word));
+    let servers = inner.mcp.of_run(mode, inner.walls_standing());
+    let foreign = servers
+        .iter()
+        .flat_map(|server| &server.tools)
+        .find(|tool| tool.name() == word);
+    let row = foreign.map_or_else(|| descriptor(tools::canonical_name(word)), |tool| Some(tool.row()));
     match (row, rest.trim()) {
-        (Some(row), "") => Ok(explained(&spec, ProposedCall::new(row, NO_RUN, json!({})), what)),
+        (Some(row), "") => Ok(explained(&spec, alone(row, foreign), what)),
         (Some(row), rest) if rest.starts_with('{') => {
             let arguments = serde_json::from_str(rest)
                 .map_err(|error| Problem::usage(format!("the arguments of {word} are no JSON: {error}")))?;
-            let call = proposed(inner, &spec, row, arguments).await?;
-            Ok(explained(&spec, call, what))
+            let built = mcp::built(&inner.toolbox, &servers);
+            let servers = mcp::servers(inner, NO_RUN, &servers)?;
+            let toolbox = inner.toolbox.with(built, servers.tools());
+            let call = proposed(inner, &spec, &toolbox, row, arguments).await;
+            inner.mcp.end(NO_RUN).await;
+            Ok(answered(&spec, row, call?, what))
         }
-        (None, "") if word.contains('_') => Err(no_such_tool(word)),
         _ => line(inner, &spec, what).await,
     }
 }
 
-fn no_such_tool(name: &str) -> Problem {
-    let near = modes::descriptors()
-        .iter()
-        .map(|row| row.name)
-        .find(|known| known.starts_with(name.get(..3).unwrap_or(name)));
-    let problem = Problem::usage(format!("no tool is called {name:?}"));
-    match near {
-        Some(near) => problem.hint(format!("near: {near}")),
-        None => problem.hint("`stance profile` lists the tools of a mode."),
+/// A tool without arguments; one of an MCP server is called as what it is.
+fn alone(row: &'static Descriptor, foreign: Option<&ForeignTool>) -> ProposedCall {
+    let call = ProposedCall::new(row, NO_RUN, json!({}));
+    match foreign {
+        Some(foreign) => call.with_target(Target::Mcp {
+            tool: format!("{}/{}", foreign.server, foreign.tool),
+        }),
+        None => call,
     }
 }
 
-/// A line as it is, for whatever shell it is typed in; and what becomes of it in the tool the run has.
+/// What becomes of a line in the tool that the run has for it, and in the shell of an outside agent.
 async fn line(inner: &Inner, spec: &RunSpec, line: &str) -> Result<Explanation, Problem> {
-    let executed = of_line(inner, spec, "execute_command", line).await?;
-    let (decision, layer, reason) = foreign_shell(spec, &executed);
-    let foreign_shell = ShellAnswer {
-        decision,
-        layer,
-        reason: said(decision, layer, reason),
+    let (effects, foreign_shell) = match of_line(inner, spec, "execute_command", line).await? {
+        (_, Ok(executed)) => {
+            let (decision, layer, reason) = foreign_shell(spec, &executed);
+            let reason = said(decision, layer, reason);
+            let answer = ShellAnswer {
+                decision,
+                layer,
+                reason,
+            };
+            (executed.effects(), answer)
+        }
+        (_, Err(bad)) => {
+            let answer = ShellAnswer {
+                decision: Decision::Deny,
+                layer: Layer::Arguments,
+                reason: bad.to_string(),
+            };
+            (EffectSet::EMPTY, answer)
+        }
     };
-    let effects = executed.effects();
-    let things = weights(spec, &executed);
-    let inspects =
-        ["inspect_command", "execute_command"].map(|name| spec.surface().find(name).is_ok()) == [true, false];
-    let built_in = if inspects {
-        explained(spec, of_line(inner, spec, "inspect_command", line).await?, line)
-    } else {
-        explained(spec, executed, line)
-    };
+    let executes = spec.surface().find("execute_command").is_ok();
+    let tool = if executes { "execute_command" } else { "inspect_command" };
+    let (row, call) = of_line(inner, spec, tool, line).await?;
+    let built_in = answered(spec, row, call, line);
+    let shell = Some(ShellAnswers {
+        built_in: ShellAnswer {
+            decision: built_in.decision,
+            layer: built_in.layer,
+            reason: built_in.reason.clone(),
+        },
+        foreign_shell,
+    });
     Ok(Explanation {
-        decision,
-        layer,
-        reason: foreign_shell.reason.clone(),
         effects,
-        things,
-        shell: Some(ShellAnswers {
-            built_in: ShellAnswer {
-                decision: built_in.decision,
-                layer: built_in.layer,
-                reason: built_in.reason,
-            },
-            foreign_shell,
-        }),
+        shell,
         ..built_in
     })
 }
 
-async fn of_line(inner: &Inner, spec: &RunSpec, tool: &str, line: &str) -> Result<ProposedCall, Problem> {
-    let row = descriptor(tool).ok_or_else(|| no_such_tool(tool))?;
-    proposed(inner, spec, row, json!({ "command": line })).await
+async fn of_line(
+    inner: &Inner,
+    spec: &RunSpec,
+    tool: &str,
+    line: &str,
+) -> Result<(&'static Descriptor, Result<ProposedCall, BadArguments>), Problem> {
+    let row = descriptor(tool).ok_or_else(|| not_built(tool))?;
+    let call = proposed(inner, spec, &inner.toolbox, row, json!({ "command": line })).await?;
+    Ok((row, call))
 }
 
 /// The call as its tool proposes it. What it opened is dropped with it; nothing is performed.
 async fn proposed(
     inner: &Inner,
     spec: &RunSpec,
+    toolbox: &Toolbox,
     row: &'static Descriptor,
     arguments: Value,
-) -> Result<ProposedCall, Problem> {
-    let tool = inner
-        .toolbox
-        .find(row)
-        .ok_or_else(|| Problem::usage(format!("the tool {} is not built", row.name)))?;
+) -> Result<Result<ProposedCall, BadArguments>, Problem> {
+    let tool = toolbox.find(row).ok_or_else(|| not_built(row.name))?;
     let scope = active::scope(inner, spec, NO_RUN, Arc::default(), CancellationToken::new()).await?;
     let incoming = Incoming {
         descriptor: row,
         call_id: NO_RUN.to_owned(),
         arguments,
     };
-    tool.propose(incoming, &scope)
-        .map_err(|bad| Problem::usage(bad.to_string()))
+    Ok(tool.propose(incoming, &scope))
+}
+
+fn not_built(name: &str) -> Problem {
+    Problem::usage(format!("the tool {name} is not built"))
+}
+
+/// What a run would answer to a call of this tool. One whose arguments cannot be read is never judged.
+fn answered(
+    spec: &RunSpec,
+    row: &'static Descriptor,
+    call: Result<ProposedCall, BadArguments>,
+    what: &str,
+) -> Explanation {
+    match call {
+        Ok(call) => explained(spec, call, what),
+        Err(bad) => {
+            let bare = explained(spec, alone(row, None), what);
+            if !bare.in_surface {
+                return bare;
+            }
+            Explanation {
+                decision: Decision::Deny,
+                layer: Layer::Arguments,
+                reason: bad.to_string(),
+                effects: EffectSet::EMPTY,
+                things: Vec::new(),
+                ..bare
+            }
+        }
+    }
 }
 
 fn explained(spec: &RunSpec, call: ProposedCall, what: &str) -> Explanation {
@@ -160,11 +205,11 @@ fn explained(spec: &RunSpec, call: ProposedCall, what: &str) -> Explanation {
     }
 }
 
-fn said(decision: Decision, layer: modes::Layer, reason: String) -> String {
+fn said(decision: Decision, layer: Layer, reason: String) -> String {
     match (decision, layer) {
-        (Decision::Allow, modes::Layer::Pinned) => "it is part of the run's own contract".to_owned(),
-        (Decision::Allow, modes::Layer::Rule) => "a rule allows it".to_owned(),
-        (Decision::Allow, modes::Layer::ActFreely) => "agents act without asking".to_owned(),
+        (Decision::Allow, Layer::Pinned) => "it is part of the run's own contract".to_owned(),
+        (Decision::Allow, Layer::Rule) => "a rule allows it".to_owned(),
+        (Decision::Allow, Layer::ActFreely) => "agents act without asking".to_owned(),
         (Decision::Allow, _) => "nothing speaks against it".to_owned(),
         _ => reason,
     }

@@ -98,7 +98,7 @@ pub(crate) fn matters<'a>(spec: &RunSpec, call: &'a ProposedCall) -> Vec<Matter<
         Target::Read { path } if !reveals(call, path) => Some(of_read(spec, path)),
         Target::Mcp { tool } => Some(of_mcp(spec, call, tool)),
         Target::Command { words, reads, .. } if *reads || !call.effects().contains(Effect::ProcessSpawn) => {
-            Some(of_read_only(call, words))
+            Some(of_harmless(call, words, *reads))
         }
         Target::Line { line, opaque, .. } if call.tool().needs_inspection => Some(Matter {
             subjects: Vec::new(),
@@ -341,8 +341,14 @@ fn written(target: &Target) -> Option<&str> {
 }
 
 /// A program that only reads, or ends with a throw-away view: only rules about commands can speak of it.
-fn of_read_only<'a>(call: &'a ProposedCall, words: &'a [String]) -> Matter<'a> {
+fn of_harmless<'a>(call: &'a ProposedCall, words: &'a [String], reads: bool) -> Matter<'a> {
+    let how = if reads {
+        ", which only reads"
+    } else {
+        " in a throw-away copy"
+    };
     Matter {
+        what: format!("run {}{how}", words.join(" ")),
         subjects: vec![Subject::Words(words)],
         ..of_command(call, Effect::ProcessSpawn, words, true)
     }

@@ -3,7 +3,7 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use engine::{Explanation, Problem, ShellAnswer};
-use modes::Decision;
+use modes::{Decision, Layer};
 use serde_json::Value;
 
 use super::{Opening, door, mode_of};
@@ -11,6 +11,7 @@ use crate::arguments::{Arguments, AuditAct, ExplainArguments, ProfileArguments};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::house::{House, Proved};
+use crate::near::near;
 use crate::print::{Mark, Printer, Reader};
 
 pub(super) async fn profile(house: &House, arguments: ProfileArguments) -> Result<Exit, Problem> {
@@ -78,19 +79,52 @@ pub(super) async fn explain(house: &House, arguments: ExplainArguments) -> Resul
         Some(mode) => mode,
         None => mode_of(&door.engine, arguments.space.as_deref()).await?,
     };
-    let explanation = door.engine.explain(mode, &arguments.what).await?;
+    let what = arguments.what.trim();
+    if what.is_empty() {
+        return Err(Problem::usage("nothing is named to explain").hint("`stance explain --help` shows what can be."));
+    }
+    let explanation = door.engine.explain(mode, what).await?;
+    let no_tool = explanation.shell.as_ref().and_then(|_| tool_meant(what));
+    if let Some(name) = no_tool.filter(|name| name.contains('_')) {
+        return Err(Problem::usage(format!("no tool is called `{name}`")).hint(meant_instead(name)));
+    }
     if arguments.json {
         door.printer.json(&explanation)?;
     } else {
+        if let Some(name) = no_tool {
+            let line = format!("no tool is called `{name}`: this is read as a shell line");
+            door.printer.line(Mark::Note, &line);
+        }
         explained(&mut door.printer, &explanation);
     }
     Ok(Exit::FINE)
 }
 
+/// The name in what may have been meant as a tool, or as a tool and its arguments.
+fn tool_meant(what: &str) -> Option<&str> {
+    let (word, rest) = what.split_once(char::is_whitespace).unwrap_or((what, ""));
+    let rest = rest.trim_start();
+    (rest.is_empty() || rest.starts_with('{')).then_some(word)
+}
+
+fn meant_instead(name: &str) -> String {
+    let near = near(name, modes::descriptors().iter().map(|row| row.name));
+    if near.is_empty() {
+        "`stance profile` lists the tools of a mode.".to_owned()
+    } else {
+        format!("near: {}", near.join(", "))
+    }
+}
+
 fn explained(printer: &mut Printer, explanation: &Explanation) {
+    let (what, mode) = (&explanation.what, &explanation.mode);
+    let heading = match &explanation.shell {
+        Some(_) => format!("{what} in {mode}, through {}", explanation.tool),
+        None => format!("{what} in {mode}"),
+    };
     decided(
         printer,
-        &format!("{} in {}", explanation.what, explanation.mode),
+        &heading,
         &ShellAnswer {
             decision: explanation.decision,
             layer: explanation.layer,
@@ -105,16 +139,19 @@ fn explained(printer: &mut Printer, explanation: &Explanation) {
         printer.line(Mark::Note, &format!("it would {}: {rule}", thing.what));
     }
     if let Some(shell) = &explanation.shell {
-        decided(printer, &format!("through {}", explanation.tool), &shell.built_in);
         decided(printer, "in the shell of an outside agent", &shell.foreign_shell);
         return;
     }
-    let effects = if explanation.effects.is_empty() {
-        "no effect is common to all its calls".to_owned()
-    } else {
-        format!("each call would {}", explanation.effects.phrase())
+    let alone = !what.contains(char::is_whitespace);
+    let effects = match (alone, explanation.effects.is_empty()) {
+        (true, true) => "no effect is common to all its calls".to_owned(),
+        (true, false) => format!("each call would {}", explanation.effects.phrase()),
+        (false, true) => "this call has no effects".to_owned(),
+        (false, false) => format!("this call would {}", explanation.effects.phrase()),
     };
-    printer.line(Mark::Note, &effects);
+    if explanation.layer != Layer::Arguments {
+        printer.line(Mark::Note, &effects);
+    }
     let seen = if explanation.in_surface {
         "the model sees it"
     } else {

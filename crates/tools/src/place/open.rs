@@ -88,10 +88,16 @@ fn beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags, also: ResolveFlag
     answer
 }
 
-/// Opens what is held for reading: the very node, wherever it has been moved to.
+/// Opens what is held for reading: the very node, wherever it has been moved to. A file of the user's own
+/// keeps the time it was last read at.
 pub(crate) fn reopen(held: impl AsFd) -> Result<File, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    openat(CWD, descriptor_path(held.as_fd()), flags, Mode::empty()).map(File::from)
+    let open = |flags| openat(CWD, descriptor_path(held.as_fd()), flags, Mode::empty());
+    let opened = match open(flags | OFlags::NOATIME) {
+        Err(Errno::PERM) => open(flags),
+        opened => opened,
+    };
+    opened.map(File::from)
 }
 
 /// The path a held node has now.

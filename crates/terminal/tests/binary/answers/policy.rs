@@ -255,15 +255,20 @@ fn a_line_is_explained_by_what_two_shells_would_do_with_it() {
         assert_eq!(said.code, 0, "{words:?}: {}", said.err);
         said.report()
     };
-    let plan = explained(&["explain", "cargo metadata", "--mode", "plan"]);
+    for mode in ["plan", "review"] {
+        let line = explained(&["explain", "cargo metadata", "--mode", mode]);
+        assert_eq!(line["decision"], "deny", "{line:#}");
+        assert!(line["effects"].as_array().unwrap().contains(&json!("process_spawn")));
+        assert_eq!(line["foreign_shell"]["layer"], "ceiling", "{line:#}");
+        assert_eq!(line["built_in"]["layer"], "surface", "{line:#}");
+    }
+    place.settings("[permissions]\ndeny = [\"npm publish *\"]\n[plan]\ntry = true\n");
+    let tried = explained(&["explain", "cargo metadata", "--mode", "plan"]);
     assert_eq!(
-        (&plan["decision"], &plan["layer"]),
-        (&json!("deny"), &json!("ceiling")),
-        "{plan:#}"
+        (&tried["tool"], &tried["decision"], &tried["foreign_shell"]["decision"]),
+        (&json!("inspect_command"), &json!("allow"), &json!("deny")),
+        "{tried:#}"
     );
-    assert!(plan["effects"].as_array().unwrap().contains(&json!("process_spawn")));
-    assert_eq!(plan["foreign_shell"]["decision"], "deny");
-    assert!(plan["built_in"]["decision"].is_string(), "{plan:#}");
     let agent = explained(&["policy", "probe", "npm publish now", "--mode", "agent"]);
     assert_eq!(
         (&agent["decision"], &agent["layer"]),
@@ -282,4 +287,67 @@ fn a_line_is_explained_by_what_two_shells_would_do_with_it() {
     );
     let tool = explained(&["explain", "write_to_file", "--mode", "plan"]);
     assert_eq!((&tool["decision"], &tool["built_in"]), (&json!("deny"), &Value::Null));
+}
+
+#[test]
+fn an_explained_line_is_answered_as_its_tool_answers_the_model() {
+    let place = Place::new();
+    let explained = |what: &str| place.stance(&["explain", what, "--mode", "agent", "--json"]).report();
+    let refused = explained("git branch foo");
+    for answer in [&refused, &refused["built_in"], &refused["foreign_shell"]] {
+        assert_eq!(
+            (&answer["decision"], &answer["layer"]),
+            (&json!("deny"), &json!("arguments"))
+        );
+        assert!(
+            answer["reason"].as_str().unwrap().contains("use git_write"),
+            "{refused:#}"
+        );
+    }
+    let mistaken = explained("read_file {\"pth\": 1}");
+    assert_eq!(mistaken["layer"], "arguments", "{mistaken:#}");
+    assert!(mistaken["reason"].as_str().unwrap().contains("`pth`"), "{mistaken:#}");
+    for (what, things) in [
+        ("ls -la", &["run ls -la, which only reads"][..]),
+        ("make", &["start a program (make)"]),
+        (
+            "cat a | sort",
+            &["run cat a, which only reads", "run sort, which only reads"],
+        ),
+    ] {
+        let line = explained(what);
+        let said: Vec<&str> = line["things"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thing| thing["what"].as_str().unwrap())
+            .collect();
+        assert!(things.iter().all(|thing| said.contains(thing)), "{what}: {line:#}");
+        assert_eq!(line["decision"], line["built_in"]["decision"], "{what}");
+    }
+}
+
+#[test]
+fn a_word_that_is_no_tool_is_read_as_a_line_and_said_to_be_or_is_near_to_one() {
+    let place = Place::new();
+    let said = place.stance(&["explain", "nosuchtool"]);
+    assert!(
+        said.code == 0
+            && said
+                .out
+                .contains("no tool is called `nosuchtool`: this is read as a shell line"),
+        "{said:?}"
+    );
+    let said = place.stance(&["explain", "ls -la"]);
+    assert!(said.code == 0 && !said.out.contains("no tool"), "{said:?}");
+    for what in ["read_fil", "read_fil {\"path\": \"a\"}"] {
+        let said = place.stance(&["explain", what]);
+        assert!(
+            said.code == 2 && said.err.contains("no tool is called `read_fil`"),
+            "{said:?}"
+        );
+        assert!(said.err.contains("hint: near: read_file"), "{said:?}");
+    }
+    let said = place.stance(&["explain", " "]);
+    assert!(said.code == 2 && said.err.contains("nothing is named"), "{said:?}");
 }
