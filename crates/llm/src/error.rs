@@ -28,6 +28,12 @@ pub enum SetupError {
         /// What is wrong with it.
         problem: String,
     },
+    /// An address has a variable in it that is not set.
+    #[error("the address needs the variable {name}, which is not set")]
+    Variable {
+        /// The variable.
+        name: String,
+    },
     /// The HTTP client cannot be built.
     #[error("cannot set up HTTPS: {0}")]
     Https(String),

@@ -47,14 +47,13 @@ pub(crate) fn client(address: &reqwest::Url) -> Result<reqwest::Client, SetupErr
         .map_err(|error| fault(&error))
 }
 
-/// The address of `path` under a configured base URL, with or without the version segment the
-/// path begins with: `https://host` and `https://host/v1` both lead to `https://host/v1/messages`.
-pub(crate) fn address(base: &str, version: &str, path: &str) -> Result<reqwest::Url, SetupError> {
+/// A configured base URL, checked.
+pub(crate) fn base(text: &str) -> Result<reqwest::Url, SetupError> {
     let fault = |url: &str, problem: &str| SetupError::BaseUrl {
         url: url.into(),
         problem: problem.into(),
     };
-    let mut url = reqwest::Url::parse(base)
+    let url = reqwest::Url::parse(text)
         // A text that is no URL may still hold a password, so it is not repeated.
         .map_err(|error| fault("…", &error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
@@ -67,14 +66,15 @@ pub(crate) fn address(base: &str, version: &str, path: &str) -> Result<reqwest::
     if url.query().is_some() || url.fragment().is_some() {
         return Err(fault(url.as_str(), "a query or fragment does not belong there"));
     }
-    let stem = url.path().trim_end_matches('/');
-    let stem = match stem.rsplit_once('/') {
-        Some((before, last)) if last == version => before,
-        _ => stem,
-    };
-    let whole = format!("{stem}/{version}/{path}");
-    url.set_path(&whole);
     Ok(url)
+}
+
+/// `path` beneath a base URL.
+pub(crate) fn beneath(base: &reqwest::Url, path: &str) -> reqwest::Url {
+    let mut url = base.clone();
+    let stem = base.path().trim_end_matches('/');
+    url.set_path(&format!("{stem}/{path}"));
+    url
 }
 
 /// A connection that could not be made or did not last.

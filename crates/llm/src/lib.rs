@@ -9,7 +9,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
-pub mod anthropic;
+mod anthropic;
 mod error;
 mod events;
 mod failure;
@@ -17,15 +17,20 @@ mod fold;
 mod http;
 mod message;
 mod model;
+mod provider;
+mod repair;
 mod request;
 mod response;
 pub mod scripted;
 mod settings;
+mod wait;
+mod wire;
 
 pub use error::{ErrorKind, ModelError, Partial, SetupError};
 pub use fold::{DEFAULT_TABLE, Effective, Given, Layer, Origin, Table, fold};
 pub use message::{Block, Message, ResultPart, Role, ToolCall};
 pub use model::{Model, ModelIdentity, Part, PartStream};
+pub use provider::{Preset, Protocol, Provider};
 pub use request::{Request, RequestContext, RequestSize, Size, ToolSpec};
 pub use response::{Response, StopReason, Usage};
 pub use settings::{Adjustment, Effort, Fitted, ModelSettings};

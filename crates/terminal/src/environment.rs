@@ -117,6 +117,11 @@ impl Environment {
         (self.read)(STANCE_RUN).is_some()
     }
 
+    /// The value of a variable that is part of a provider's address, such as a region.
+    pub(crate) fn word(&self, variable: &str) -> Option<String> {
+        self.set(variable)?.into_string().ok()
+    }
+
     /// The API key in a variable. Surrounding white space, such as a line end, is no part of it.
     pub(crate) fn key(&self, variable: &str) -> Option<SecretString> {
         let value = self.set(variable)?.into_string().ok()?;

@@ -175,7 +175,12 @@ impl House {
                 .map(|server| server.server(&self.environment))
                 .collect(),
             parts: settings.parts.clone(),
-            hosts: settings.hosts.iter().cloned().chain(provider_hosts(settings)).collect(),
+            hosts: settings
+                .hosts
+                .iter()
+                .cloned()
+                .chain(crate::models::hosts(settings, &self.environment))
+                .collect(),
             names: self.names()?,
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),
@@ -191,18 +196,6 @@ impl House {
         crate::faults::arm(&engine, &self.environment)?;
         Ok(engine)
     }
-}
-
-/// Where the models answer.
-fn provider_hosts(settings: &Settings) -> impl Iterator<Item = String> {
-    let addresses = settings
-        .providers
-        .values()
-        .filter_map(|endpoint| endpoint.base_url.as_deref());
-    let hosts = addresses
-        .chain([llm::anthropic::BASE_URL])
-        .filter_map(modes::host_of_page);
-    hosts.collect::<Vec<_>>().into_iter()
 }
 
 /// The name of the user of this process, by its number: no variable can claim another.

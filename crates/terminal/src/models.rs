@@ -1,21 +1,20 @@
 //! The model of each mode: settings folded through all layers, the key from its variable, the wire
 //! or script behind it. No branch here asks which mode it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::{ChosenModel, ModelSource, Problem, ProblemKind};
-use llm::{Effective, Given, Layer, Model, ModelSettings, SetupError, Table, anthropic, scripted};
+use llm::{Effective, Given, Layer, Model, ModelSettings, Preset, Provider, SetupError, Table, scripted};
 use modes::Mode;
+use secrecy::SecretString;
 
 use crate::environment::Environment;
 use crate::near::suggestion;
-use crate::settings::{Endpoint, Locks, MODELS, PROVIDERS, Settings};
+use crate::settings::{Endpoint, Locks, MODELS, Settings, providers_known};
 
-/// The variable of Anthropic's key, where the settings name no other.
-const ANTHROPIC_KEY: &str = "ANTHROPIC_API_KEY";
 /// No script is larger, in bytes.
 const LARGEST_SCRIPT: u64 = 16 * 1024 * 1024;
 
@@ -71,8 +70,9 @@ impl NamedModel {
         if provider == scripted::PROVIDER {
             return Err(Problem::usage("A scripted model is named in one word.").hint("--model scripted:FILE"));
         }
-        if !PROVIDERS.contains(&provider) {
-            let offered = suggestion(provider, PROVIDERS.iter().copied());
+        let known = providers_known();
+        if !known.contains(&provider) {
+            let offered = suggestion(provider, known);
             return Err(Problem::usage(format!("`{provider}` is no provider: {offered}")));
         }
         Ok(NamedModel {
@@ -191,27 +191,67 @@ impl Models {
         if settings.provider == scripted::PROVIDER {
             return self.script(&settings.model);
         }
-        let endpoint = self.endpoints.get(&settings.provider);
-        let variable = endpoint
-            .and_then(|endpoint| endpoint.key_env.as_deref())
-            .unwrap_or(ANTHROPIC_KEY);
-        let base_url = endpoint
-            .and_then(|endpoint| endpoint.base_url.as_deref())
-            .unwrap_or(anthropic::BASE_URL);
-        let key = self.environment.key(variable).ok_or_else(|| {
-            broken(format!(
-                "The model `{}` of `{}` needs a key: {variable} is not set.",
-                settings.model, settings.provider
+        let Some(preset) = Preset::named(&settings.provider) else {
+            let offered = suggestion(&settings.provider, providers_known());
+            return Err(broken(format!("`{}` is no provider: {offered}", settings.provider)));
+        };
+        let provider = Provider {
+            name: settings.provider.clone(),
+            preset: preset.clone(),
+            base_url: self.address(settings, preset)?,
+            key: self.key(settings, preset)?,
+        };
+        provider.connect().map_err(|error| self.problem(error))
+    }
+
+    /// Where a provider answers.
+    fn address(&self, settings: &ModelSettings, preset: &Preset) -> Result<String, Problem> {
+        let name = &settings.provider;
+        let hinted = |problem: Problem| {
+            problem.hint(format!("--provider {name} --base-url URL")).hint(format!(
+                "Or write into {}: [providers.{name}] base_url = \"URL\"",
+                self.person
             ))
-            .hint(format!("export {variable}=…"))
-            .hint(format!(
-                "Or name another variable in {}: [providers.{}] key_env = \"NAME\"",
-                self.person, settings.provider
-            ))
-            .hint("Without a key, a script can answer: `--model scripted:FILE`.")
-        })?;
-        let model = anthropic::Anthropic::new(base_url, &key).map_err(|error| self.problem(error))?;
-        Ok(Arc::new(model))
+        };
+        match address(preset, self.endpoints.get(name), &self.environment) {
+            Ok(Some(address)) => Ok(address),
+            Ok(None) => Err(hinted(broken(format!(
+                "`{name}` has an address of your own, which is not set."
+            )))),
+            Err(SetupError::Variable { name: variable }) => Err(hinted(
+                broken(format!("The address of `{name}` is not known: {variable} is not set."))
+                    .hint(format!("export {variable}=…")),
+            )),
+            Err(other) => Err(self.problem(other)),
+        }
+    }
+
+    /// The key of a provider, where it needs one.
+    fn key(&self, settings: &ModelSettings, preset: &Preset) -> Result<Option<SecretString>, Problem> {
+        let named = self
+            .endpoints
+            .get(&settings.provider)
+            .and_then(|endpoint| endpoint.key_env.as_deref());
+        let variables = match named {
+            Some(variable) => vec![variable],
+            None => preset.keys.iter().map(String::as_str).collect(),
+        };
+        let key = variables.iter().find_map(|variable| self.environment.key(variable));
+        if key.is_some() || (preset.keyless && named.is_none()) {
+            return Ok(key);
+        }
+        let missing = variables.join(" or ");
+        let first = variables.first().copied().unwrap_or_default();
+        Err(broken(format!(
+            "The model `{}` of `{}` needs a key: {missing} is not set.",
+            settings.model, settings.provider
+        ))
+        .hint(format!("export {first}=…"))
+        .hint(format!(
+            "Or name another variable in {}: [providers.{}] key_env = \"NAME\"",
+            self.person, settings.provider
+        ))
+        .hint("Without a key, a script can answer: `--model scripted:FILE`."))
     }
 
     fn script(&self, file: &str) -> Result<Arc<dyn Model>, Problem> {
@@ -239,11 +279,35 @@ impl Models {
             .hint("    [models.default]")
             .hint("    provider = \"anthropic\"")
             .hint("    model = \"NAME\"")
-            .hint(format!(
-                "and set {ANTHROPIC_KEY}. Or name one for this command: `--provider anthropic --model NAME`."
-            ))
+            .hint("and set ANTHROPIC_API_KEY. Or name one for this command: `--provider anthropic --model NAME`.")
             .hint("A script answers without any provider: `--model scripted:FILE`.")
     }
+}
+
+/// The address of a provider: the person's, or the preset's own.
+fn address(
+    preset: &Preset,
+    endpoint: Option<&Endpoint>,
+    environment: &Environment,
+) -> Result<Option<String>, SetupError> {
+    match endpoint.and_then(|endpoint| endpoint.base_url.clone()) {
+        Some(address) => Ok(Some(address)),
+        None => preset.address(|variable| environment.word(variable)),
+    }
+}
+
+/// The hosts of the providers the settings speak of.
+pub(crate) fn hosts(settings: &Settings, environment: &Environment) -> BTreeSet<String> {
+    let tables = settings.layers.iter().flat_map(|layer| layer.tables.values());
+    let modelled = tables.filter_map(|table| Some(table.provider.as_ref()?.value.as_str()));
+    modelled
+        .chain(settings.providers.keys().map(String::as_str))
+        .filter_map(|name| {
+            let endpoint = settings.providers.get(name);
+            let address = address(Preset::named(name)?, endpoint, environment).ok()??;
+            modes::host_of_page(&address)
+        })
+        .collect()
 }
 
 fn broken(message: String) -> Problem {

@@ -24,7 +24,7 @@ use work::plan::Landing;
 
 pub(crate) use edit::{forget_rule, keep_rule};
 use file::{File, LimitTable, Provider};
-pub(crate) use file::{MODELS, PROVIDERS};
+pub(crate) use file::{MODELS, providers_known};
 pub(crate) use keep::keep_plan_try;
 pub(crate) use locks::Locks;
 pub(crate) use page::Fault;

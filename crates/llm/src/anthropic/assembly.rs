@@ -4,24 +4,22 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::PROVIDER;
 use super::frame::{Delta, Frame};
-use crate::{Block, ErrorKind, ModelError, Part, Partial, Response, StopReason, ToolCall, Usage};
-
-/// No honest answer comes near: the longest outputs are about half a megabyte of text.
-const MOST_CONTENT_BYTES: usize = 8 * 1024 * 1024;
+use crate::wire::{Assembly, CallIds, Growth, cut_off, malformed, shown};
+use crate::{Block, ModelError, Part, Partial, Response, StopReason, ToolCall, Usage};
 
 /// An answer so far.
-#[derive(Debug, Default)]
-pub(crate) struct Assembly {
+#[derive(Debug)]
+pub(crate) struct Answer {
+    provider: String,
+    ids: CallIds,
     /// The model that answers; `None` before the first frame.
     model: Option<String>,
     /// Blocks by the index the protocol gives them, which is their place in the answer.
     blocks: BTreeMap<u64, Growing>,
     stop: Option<StopReason>,
     usage: Usage,
-    /// Bytes the blocks hold.
-    size: usize,
+    growth: Growth,
 }
 
 /// A block so far.
@@ -48,9 +46,8 @@ enum Content {
     },
 }
 
-impl Assembly {
-    /// Takes the data of one event. The last part of a whole answer is [`Part::Done`].
-    pub(crate) fn accept(&mut self, data: &str) -> Result<Vec<Part>, ModelError> {
+impl Assembly for Answer {
+    fn accept(&mut self, data: &str) -> Result<Vec<Part>, ModelError> {
         let frame =
             serde_json::from_str(data).map_err(|error| malformed(format!("an event that cannot be read: {error}")))?;
         match frame {
@@ -84,20 +81,17 @@ impl Assembly {
         }
     }
 
-    /// The whole answer, when nothing more comes. It is whole once it says why it stopped and
-    /// every block is closed; some servers leave out the very last frame.
-    pub(crate) fn end(&mut self) -> Result<Response, ModelError> {
+    /// It is whole once it says why it stopped and every block is closed; some servers leave out
+    /// the very last frame.
+    fn end(&mut self) -> Result<Response, ModelError> {
         let (Some(model), Some(stop)) = (&self.model, &self.stop) else {
-            return Err(ModelError::new(
-                ErrorKind::Dropped,
-                "the stream ended before the answer did",
-            ));
+            return Err(cut_off());
         };
         if self.blocks.values().any(|block| !block.closed) {
             return Err(malformed("the answer ends inside a block"));
         }
         Ok(Response {
-            blocks: self.blocks.values().map(Growing::block).collect(),
+            blocks: self.blocks.values().map(|block| block.whole(&self.provider)).collect(),
             stop: stop.clone(),
             usage: self.usage,
             actual_model: model.clone(),
@@ -105,8 +99,7 @@ impl Assembly {
         })
     }
 
-    /// What of an answer that failed can be carried on with.
-    pub(crate) fn partial(&self) -> Partial {
+    fn partial(&self) -> Partial {
         let blocks = self
             .blocks
             .values()
@@ -114,10 +107,25 @@ impl Assembly {
                 Content::Text(text) => !text.is_empty(),
                 Content::Call { .. } | Content::Native { .. } => block.closed,
             })
-            .map(Growing::block)
+            .map(|block| block.whole(&self.provider))
             .collect();
         let usage = self.usage;
         Partial { blocks, usage }
+    }
+}
+
+impl Answer {
+    /// Nothing of it has come yet.
+    pub(crate) fn new(provider: String, ids: CallIds) -> Self {
+        Self {
+            provider,
+            ids,
+            model: None,
+            blocks: BTreeMap::new(),
+            stop: None,
+            usage: Usage::default(),
+            growth: Growth::default(),
+        }
     }
 
     fn begin(&mut self, index: u64, value: Value) -> Result<Vec<Part>, ModelError> {
@@ -127,7 +135,7 @@ impl Assembly {
         if self.blocks.contains_key(&index) {
             return Err(malformed(format!("block {index} begins twice")));
         }
-        self.add(value.to_string().len())?;
+        self.growth.add(value.to_string().len())?;
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
         let (content, part) = match text("type") {
             "text" => {
@@ -135,10 +143,7 @@ impl Assembly {
                 (Content::Text(text.clone()), shown(text, Part::Text))
             }
             "tool_use" => {
-                let (id, name) = (text("id").to_owned(), text("name").to_owned());
-                if id.is_empty() {
-                    return Err(malformed(format!("the tool call in block {index} has no id")));
-                }
+                let (id, name) = (self.ids.take(text("id")), text("name").to_owned());
                 let part = Part::CallStarted {
                     id: id.clone(),
                     name: name.clone(),
@@ -166,7 +171,7 @@ impl Assembly {
     }
 
     fn grow(&mut self, index: u64, delta: Delta) -> Result<Vec<Part>, ModelError> {
-        self.add(delta.size())?;
+        self.growth.add(delta.size())?;
         let block = self.open_block(index)?;
         let part = match (&mut block.content, delta) {
             (Content::Text(text), Delta::TextDelta { text: more }) => {
@@ -197,16 +202,6 @@ impl Assembly {
         Ok(part.into_iter().collect())
     }
 
-    fn add(&mut self, bytes: usize) -> Result<(), ModelError> {
-        self.size = self.size.saturating_add(bytes);
-        if self.size > MOST_CONTENT_BYTES {
-            return Err(malformed(format!(
-                "the answer is larger than {MOST_CONTENT_BYTES} bytes"
-            )));
-        }
-        Ok(())
-    }
-
     fn open_block(&mut self, index: u64) -> Result<&mut Growing, ModelError> {
         self.blocks
             .get_mut(&index)
@@ -230,7 +225,7 @@ impl Growing {
         Ok(())
     }
 
-    fn block(&self) -> Block {
+    fn whole(&self, provider: &str) -> Block {
         match &self.content {
             Content::Text(text) => Block::Text(text.clone()),
             Content::Call {
@@ -248,7 +243,7 @@ impl Growing {
                 },
             }),
             Content::Native { value, .. } => Block::Native {
-                provider: PROVIDER.into(),
+                provider: provider.into(),
                 value: value.clone(),
             },
         }
@@ -267,10 +262,6 @@ fn append(value: &mut Value, key: &str, more: &str) {
     }
 }
 
-fn shown(text: String, part: impl FnOnce(String) -> Part) -> Option<Part> {
-    (!text.is_empty()).then(|| part(text))
-}
-
 fn stop_reason(word: String) -> StopReason {
     match word.as_str() {
         "end_turn" | "stop_sequence" => StopReason::EndTurn,
@@ -281,8 +272,4 @@ fn stop_reason(word: String) -> StopReason {
         "pause_turn" => StopReason::Pause,
         _ => StopReason::Other(word),
     }
-}
-
-fn malformed(words: impl Into<String>) -> ModelError {
-    ModelError::new(ErrorKind::Malformed, words)
 }

@@ -3,13 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::PROVIDER;
 use super::family::Family;
+use crate::repair::{NO_MESSAGE, object_of};
 use crate::{Block, Effort, Message, ModelSettings, Request, ResultPart, Role, ToolSpec};
-
-/// The key under which a call's arguments are sent back when they are no JSON object: the
-/// protocol carries nothing else there, and the model should see what it wrote.
-pub(crate) const MALFORMED_ARGUMENTS: &str = "malformed_arguments";
 
 /// How many of the latest user messages end with a cache breakpoint: the newest, for the next
 /// request, and the one before it, which the last request wrote.
@@ -80,23 +76,15 @@ fn tools(tools: &[ToolSpec]) -> Value {
     Value::Array(written)
 }
 
-/// The conversation. Neighbours of one role become one message, and messages that have nothing
-/// to say are left out, because the protocol refuses them.
+/// The conversation, which has been repaired.
 fn messages(messages: &[Message]) -> Value {
-    let mut turns: Vec<(Role, Vec<Value>)> = Vec::new();
-    for message in messages {
-        let written = message.blocks.iter().filter_map(block).collect::<Vec<_>>();
-        match turns.last_mut() {
-            _ if written.is_empty() => {}
-            Some((role, blocks)) if *role == message.role => blocks.extend(written),
-            _ => turns.push((message.role, written)),
-        }
-    }
+    let mut turns = messages
+        .iter()
+        .map(|message| (message.role, message.blocks.iter().map(block).collect::<Vec<_>>()))
+        .collect::<Vec<_>>();
     let users = turns.iter_mut().filter(|(role, _)| *role == Role::User);
-    for (place, (_, blocks)) in users.rev().enumerate() {
-        // The protocol wants results right after their calls, before any other content.
-        blocks.sort_by_key(|block| block.get("type") != Some(&json!("tool_result")));
-        if let Some(last) = blocks.last_mut().filter(|_| place < CACHED_MESSAGES) {
+    for (_, blocks) in users.rev().take(CACHED_MESSAGES) {
+        if let Some(last) = blocks.last_mut() {
             break_cache_after(last);
         }
     }
@@ -112,26 +100,25 @@ fn messages(messages: &[Message]) -> Value {
         .collect()
 }
 
-/// A block, unless the protocol refuses it (empty text) or another provider alone understands it.
-fn block(block: &Block) -> Option<Value> {
+fn block(block: &Block) -> Value {
     match block {
         Block::Text(text) => text_block(text),
         Block::Image {
             media_type,
             data_base64,
-        } => Some(image_block(media_type, data_base64)),
-        Block::ToolCall(call) => Some(json!({
+        } => image_block(media_type, data_base64),
+        Block::ToolCall(call) => json!({
             "type": "tool_use",
-            "id": wire_id(&call.id),
+            "id": call.id,
             "name": call.name,
-            "input": input(&call.arguments_text),
-        })),
+            "input": object_of(&call.arguments_text),
+        }),
         Block::ToolResult {
             call_id,
             content,
             is_error,
-        } => Some(result_block(call_id, content, *is_error)),
-        Block::Native { provider, value } => (provider == PROVIDER).then(|| value.clone()),
+        } => result_block(call_id, content, *is_error),
+        Block::Native { value, .. } => value.clone(),
     }
 }
 
@@ -139,7 +126,7 @@ fn result_block(call_id: &str, content: &[ResultPart], is_error: bool) -> Value 
     let mut parts = content
         .iter()
         .filter_map(|part| match part {
-            ResultPart::Text(text) => text_block(text),
+            ResultPart::Text(text) => (!text.trim().is_empty()).then(|| text_block(text)),
             ResultPart::Image {
                 media_type,
                 data_base64,
@@ -148,11 +135,11 @@ fn result_block(call_id: &str, content: &[ResultPart], is_error: bool) -> Value 
         .collect::<Vec<_>>();
     if parts.is_empty() && is_error {
         // The protocol refuses an error without content.
-        parts.extend(text_block("(no message)"));
+        parts.push(text_block(NO_MESSAGE));
     }
     let mut result = json!({
         "type": "tool_result",
-        "tool_use_id": wire_id(call_id),
+        "tool_use_id": call_id,
         "content": parts,
     });
     if is_error && let Some(object) = result.as_object_mut() {
@@ -161,8 +148,8 @@ fn result_block(call_id: &str, content: &[ResultPart], is_error: bool) -> Value 
     result
 }
 
-fn text_block(text: &str) -> Option<Value> {
-    (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
+fn text_block(text: &str) -> Value {
+    json!({"type": "text", "text": text})
 }
 
 fn image_block(media_type: &str, data_base64: &str) -> Value {
@@ -170,25 +157,6 @@ fn image_block(media_type: &str, data_base64: &str) -> Value {
         "type": "image",
         "source": {"type": "base64", "media_type": media_type, "data": data_base64},
     })
-}
-
-/// A call's arguments as the object the protocol wants.
-fn input(arguments_text: &str) -> Value {
-    match serde_json::from_str(arguments_text) {
-        Ok(Value::Object(object)) => Value::Object(object),
-        _ if arguments_text.trim().is_empty() => json!({}),
-        _ => json!({MALFORMED_ARGUMENTS: arguments_text}),
-    }
-}
-
-/// An id in the characters the protocol accepts; ids another provider gave may have others.
-fn wire_id(id: &str) -> String {
-    id.chars()
-        .map(|letter| match letter {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
-            _ => '_',
-        })
-        .collect()
 }
 
 fn break_cache_after(block: &mut Value) {
@@ -202,45 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{RequestContext, ToolCall};
-
-    fn text() -> impl Strategy<Value = String> {
-        prop_oneof!["[a-z]{1,3}", Just(String::new()), Just(" \n".into())]
-    }
-
-    fn written_by_a_person() -> impl Strategy<Value = Block> {
-        prop_oneof![
-            text().prop_map(Block::Text),
-            (text(), any::<bool>()).prop_map(|(text, is_error)| Block::ToolResult {
-                call_id: "c.1".into(),
-                content: vec![ResultPart::Text(text)],
-                is_error,
-            }),
-        ]
-    }
-
-    fn written_by_a_model() -> impl Strategy<Value = Block> {
-        prop_oneof![
-            text().prop_map(Block::Text),
-            text().prop_map(|arguments_text| Block::ToolCall(ToolCall {
-                id: "c.1".into(),
-                name: "tool".into(),
-                arguments_text,
-            })),
-            prop::sample::select(vec![PROVIDER, "another"]).prop_map(|provider| Block::Native {
-                provider: provider.into(),
-                value: json!({"type": "thinking", "thinking": "", "signature": "s"}),
-            }),
-        ]
-    }
-
-    fn any_messages() -> impl Strategy<Value = Vec<Message>> {
-        let message = prop_oneof![
-            prop::collection::vec(written_by_a_person(), 0..4).prop_map(Message::user),
-            prop::collection::vec(written_by_a_model(), 0..4).prop_map(Message::assistant),
-        ];
-        prop::collection::vec(message, 0..8)
-    }
+    use crate::repair::tests::{any_conversation, asked};
 
     fn is_result(block: &Value) -> bool {
         block["type"] == "tool_result"
@@ -249,21 +179,19 @@ mod tests {
     proptest! {
         /// Whatever a conversation holds, the protocol accepts its shape.
         #[test]
-        fn bodies_have_a_shape_the_protocol_accepts(messages in any_messages()) {
-            let request = Request {
-                system: "s".into(),
-                tools: vec![ToolSpec { name: "t".into(), description: "d".into(), schema: json!({}) }],
-                messages,
-                settings: ModelSettings::new(PROVIDER, "m"),
-                cursor: None,
-                entering: None,
-                context: RequestContext::default(),
-            };
-            let body = body(&request);
+        fn bodies_have_a_shape_the_protocol_accepts(messages in any_conversation()) {
+            let wire = crate::anthropic::tests::wire();
+            let body = body(&crate::wire::readied(&wire, asked("m", messages)));
             let turns = body["messages"].as_array().unwrap();
             for pair in turns.windows(2) {
                 prop_assert_ne!(&pair[0]["role"], &pair[1]["role"]);
+                let ids = |turn: &Value, kind: &str, key: &str| {
+                    let blocks = turn["content"].as_array().unwrap().iter();
+                    blocks.filter(|block| block["type"] == kind).map(|block| block[key].clone()).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(ids(&pair[0], "tool_use", "id"), ids(&pair[1], "tool_result", "tool_use_id"));
             }
+            prop_assert!(turns.first().is_none_or(|turn| turn["role"] == "user"));
             for turn in turns {
                 let blocks = turn["content"].as_array().unwrap();
                 prop_assert!(!blocks.is_empty());

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use llm::{Effort, Given, ModelSettings, Table};
+use llm::{Effort, Given, ModelSettings, Preset, Table};
 use modes::{Autonomy, Rule, RuleText, Scope, Verdict};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -32,10 +32,6 @@ pub(crate) const TABLES: &[&str] = &[
 pub(crate) const LOCKED: &str = "locked";
 /// The tables beneath `[models]`: the modes, and what they share.
 pub(crate) const MODELS: &[&str] = &["default", "agent", "plan", "review", "orchestrate"];
-/// Whom a model can be asked of.
-pub(crate) const PROVIDERS: &[&str] = &[llm::anthropic::PROVIDER, llm::scripted::PROVIDER];
-/// Providers with an address and a key.
-const REMOTE: &[&str] = &[llm::anthropic::PROVIDER];
 const PROVIDER_KEYS: &[&str] = &["base_url", "key_env"];
 const VERDICTS: &[(&str, Verdict)] = &[
     ("allow", Verdict::Allow),
@@ -43,6 +39,13 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("plan", Verdict::Plan),
     ("deny", Verdict::Deny),
 ];
+
+/// Whom a model can be asked of.
+pub(crate) fn providers_known() -> Vec<&'static str> {
+    let mut names = Preset::names();
+    names.push(llm::scripted::PROVIDER);
+    names
+}
 
 /// The key a verdict is written under.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
@@ -206,8 +209,9 @@ fn travels_together(page: &mut Page<'_>, at: usize, name: &str, model: &Table) {
 
 fn provider(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<String>> {
     let given = page.text("provider", value)?;
-    if !PROVIDERS.contains(&given.value.as_str()) {
-        page.unknown_word(value.span().start, "provider", &given.value, PROVIDERS);
+    let known = providers_known();
+    if !known.contains(&given.value.as_str()) {
+        page.unknown_word(value.span().start, "provider", &given.value, &known);
     }
     Some(given)
 }
@@ -224,7 +228,7 @@ fn effort(page: &mut Page<'_>, value: &Spanned<DeValue<'_>>) -> Option<Given<Eff
 
 fn providers<'t>(page: &mut Page<'t>, tables: &DeTable<'t>, read: &mut File) {
     for (key, value) in tables {
-        if !known(page, "providers", key, REMOTE) {
+        if !known(page, "providers", key, &Preset::names()) {
             continue;
         }
         let Some(table) = page.table(key.get_ref(), value) else {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use stance_llm::{Block, ErrorKind};
 
-use crate::fixture::{Reply, Step, answer_to, begin, block, close, ending, frames, stop, text};
+use super::fixture::{Reply, Step, answer_to, begin, block, close, ending, frames, stop, text};
 
 #[tokio::test]
 async fn ten_megabytes_of_text() {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use stance_llm::{Block, Message, ResultPart, ToolCall};
 
-use crate::fixture::{request, sent};
+use super::fixture::{request, sent};
 
 fn call(id: &str, arguments_text: &str) -> Block {
     Block::ToolCall(ToolCall {
@@ -26,21 +26,22 @@ fn said(text: &str) -> ResultPart {
     ResultPart::Text(text.into())
 }
 
-/// The messages sent, without cache breakpoints, which have tests of their own.
+/// The messages sent after a first one, without cache breakpoints, which have tests of their own.
 async fn messages(messages: Vec<Message>) -> Value {
     let mut request = request("m");
-    request.messages = messages;
+    request.messages.extend(messages);
     let mut sent = sent(request).await.body["messages"].take();
     for message in sent.as_array_mut().unwrap() {
         for block in message["content"].as_array_mut().unwrap() {
             block.as_object_mut().unwrap().remove("cache_control");
         }
     }
+    sent.as_array_mut().unwrap().remove(0);
     sent
 }
 
 #[tokio::test]
-async fn results_come_first_and_keep_their_order() {
+async fn results_come_first_in_the_order_of_their_calls() {
     let sent = messages(vec![
         Message::assistant(vec![call("a", "{}"), call("b", "{}")]),
         Message::user(vec![
@@ -54,9 +55,9 @@ async fn results_come_first_and_keep_their_order() {
     assert_eq!(
         sent[1],
         json!({"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "two"}]},
             {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "one"}],
              "is_error": true},
+            {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "two"}]},
             {"type": "text", "text": "steering"},
             {"type": "text", "text": "more"},
         ]})
@@ -67,6 +68,7 @@ async fn results_come_first_and_keep_their_order() {
 #[tokio::test]
 async fn empty_texts_and_messages_are_left_out() {
     let sent = messages(vec![
+        Message::assistant(vec![Block::Text("hello".into())]),
         Message::user(vec![Block::Text("one".into()), Block::Text(" \n".into())]),
         Message::assistant(vec![Block::Text(String::new())]),
         Message::assistant(Vec::new()),
@@ -74,23 +76,23 @@ async fn empty_texts_and_messages_are_left_out() {
     ])
     .await;
     assert_eq!(
-        sent,
-        json!([{"role": "user", "content": [
+        sent[1],
+        json!({"role": "user", "content": [
             {"type": "text", "text": "one"},
             {"type": "text", "text": "two"},
-        ]}])
+        ]})
     );
 }
 
 #[tokio::test]
 async fn results_may_be_empty_but_errors_may_not() {
-    let sent = messages(vec![Message::user(vec![
-        result("a", vec![said("")], false),
-        result("b", vec![], true),
-    ])])
+    let sent = messages(vec![
+        Message::assistant(vec![call("a", "{}"), call("b", "{}")]),
+        Message::user(vec![result("a", vec![said("")], false), result("b", vec![], true)]),
+    ])
     .await;
     assert_eq!(
-        sent[0]["content"],
+        sent[1]["content"],
         json!([
             {"type": "tool_result", "tool_use_id": "a", "content": []},
             {"type": "tool_result", "tool_use_id": "b",
@@ -101,20 +103,17 @@ async fn results_may_be_empty_but_errors_may_not() {
 
 #[tokio::test]
 async fn results_may_hold_images() {
-    let sent = messages(vec![Message::user(vec![result(
-        "a",
-        vec![
-            said("seen"),
-            ResultPart::Image {
-                media_type: "image/jpeg".into(),
-                data_base64: "/9j/".into(),
-            },
-        ],
-        false,
-    )])])
+    let image = ResultPart::Image {
+        media_type: "image/jpeg".into(),
+        data_base64: "/9j/".into(),
+    };
+    let sent = messages(vec![
+        Message::assistant(vec![call("a", "{}")]),
+        Message::user(vec![result("a", vec![said("seen"), image], false)]),
+    ])
     .await;
     assert_eq!(
-        sent[0]["content"][0]["content"],
+        sent[1]["content"][0]["content"],
         json!([
             {"type": "text", "text": "seen"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "/9j/"}},

@@ -1,15 +1,13 @@
 //! Each family of models wants thinking asked for in its own way and refuses the others'. What is
 //! changed to fit is told.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
-use secrecy::SecretString;
 use serde_json::{Value, json};
-use stance_llm::anthropic::Anthropic;
 use stance_llm::{Effort, Model, ModelSettings};
 
-use crate::fixture::{request, sent};
+use super::fixture::{PRESET, model_at, request, sent};
 
 fn settings(model: &str, effort: Option<Effort>, budget: Option<u64>, output: Option<u64>) -> ModelSettings {
     ModelSettings {
@@ -26,8 +24,7 @@ async fn body(settings: ModelSettings) -> Value {
     sent(request).await.body
 }
 
-static WIRE: LazyLock<Anthropic> =
-    LazyLock::new(|| Anthropic::new("http://localhost", &SecretString::from("k")).unwrap());
+static WIRE: LazyLock<Arc<dyn Model>> = LazyLock::new(|| model_at(PRESET, "http://localhost", "k").unwrap());
 
 fn told(settings: &ModelSettings) -> Vec<String> {
     let fitted = WIRE.fit(settings);

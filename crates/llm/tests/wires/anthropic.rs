@@ -1,6 +1,4 @@
-//! The Anthropic wire against a server of our own on loopback, one file for each quirk of the
-//! protocol.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+//! The Messages protocol, one file for each quirk of it.
 
 mod cut_and_broken_streams;
 mod failing_answers;

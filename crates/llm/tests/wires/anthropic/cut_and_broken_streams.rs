@@ -3,12 +3,12 @@
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use stance_llm::{Block, ErrorKind, Model, Part, ToolCall, Usage};
+use stance_llm::{Block, ErrorKind, Part, ToolCall, Usage};
 use tokio::sync::oneshot;
 
-use crate::fixture::{
-    Reply, Server, Step, answer, answer_to, begin, block, call, close, delta, ending, failure, frames, hello,
-    hello_text, input, parts, request, stop, text,
+use super::fixture::{
+    PRESET, Reply, Server, Step, answer, answer_to, begin, block, call, close, delta, ending, failure, frames, hello,
+    hello_text, input, model, model_at, parts, request, stop, text,
 };
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_broken_connection_keeps_text_and_whole_calls() {
         Step::Break,
     ])])
     .await;
-    let mut stream = server.model().stream(request("m"));
+    let mut stream = model(&server).stream(request("m"));
     while stream.next().await != Some(Ok(Part::Text("And th".into()))) {}
     go_on.send(()).unwrap();
     let error = stream.next().await.unwrap().unwrap_err();
@@ -95,9 +95,8 @@ async fn nobody_listens() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let url = server.url.rsplit_once(':').unwrap().0;
-    let model =
-        stance_llm::anthropic::Anthropic::new(&format!("{url}:{port}"), &secrecy::SecretString::from("k")).unwrap();
-    let error = parts(&model, request("m")).await.pop().unwrap().unwrap_err();
+    let model = model_at(PRESET, &format!("{url}:{port}"), "k").unwrap();
+    let error = parts(model.as_ref(), request("m")).await.pop().unwrap().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Dropped);
     assert_eq!(error.status, None);
     assert!(error.partial.blocks.is_empty());
@@ -161,7 +160,7 @@ async fn a_last_frame_sent_twice_ends_the_answer_once() {
     let mut written = hello();
     written.extend([stop(), stop()]);
     let server = Server::start([Reply::stream(&frames(&written))]).await;
-    let parts = parts(&server.model(), request("m")).await;
+    let parts = parts(model(&server).as_ref(), request("m")).await;
     assert_eq!(parts.len(), 3);
     assert!(matches!(parts.last(), Some(Ok(Part::Done(_)))));
 }

@@ -2,10 +2,10 @@
 //! they are there.
 
 use futures_util::StreamExt;
-use stance_llm::{Model, Part};
+use stance_llm::Part;
 use tokio::sync::oneshot;
 
-use crate::fixture::{Reply, Server, Step, answer_to, frames, hello, hello_text, request};
+use super::fixture::{Reply, Server, Step, answer_to, frames, hello, hello_text, model, request};
 
 #[tokio::test]
 async fn every_byte_on_its_own() {
@@ -23,9 +23,9 @@ async fn cut_in_two_at_every_byte() {
         Reply::steps(vec![Step::Bytes(front.to_vec()), Step::Bytes(back.to_vec())])
     });
     let server = Server::start(replies).await;
-    let model = server.model();
+    let asked = model(&server);
     for cut in 1..bytes.len() {
-        let last = model.stream(request("m")).collect::<Vec<_>>().await.pop();
+        let last = asked.stream(request("m")).collect::<Vec<_>>().await.pop();
         let Some(Ok(Part::Done(answer))) = last else {
             panic!("cut at {cut}: {last:?}");
         };
@@ -58,7 +58,7 @@ async fn parts_come_while_the_server_still_thinks() {
         Step::Bytes(frames(back).into_bytes()),
     ])])
     .await;
-    let mut stream = server.model().stream(request("m"));
+    let mut stream = model(&server).stream(request("m"));
     // The server goes on only after this part was read.
     assert_eq!(stream.next().await, Some(Ok(Part::Text("Grüße, ".into()))));
     go_on.send(()).unwrap();
@@ -88,7 +88,7 @@ async fn dropping_the_stream_abandons_the_request() {
         Step::Wait(waiting),
     ])])
     .await;
-    let mut stream = server.model().stream(request("m"));
+    let mut stream = model(&server).stream(request("m"));
     assert!(stream.next().await.unwrap().is_ok());
     drop(stream);
     // The server notices that nobody listens and drops its end.

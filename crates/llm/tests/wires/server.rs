@@ -1,8 +1,7 @@
 //! A server on loopback that answers with scripted bytes, and can wait or break off between them;
-//! and short ways to ask it.
+//! and short ways to ask it, whatever protocol it plays.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -12,9 +11,11 @@ use axum::http::{HeaderMap, Response, Uri};
 use axum::routing::post;
 use futures_util::{StreamExt, stream};
 use secrecy::SecretString;
-use serde_json::{Value, json};
-use stance_llm::anthropic::Anthropic;
-use stance_llm::{Block, Message, Model, ModelError, ModelSettings, Part, Request, RequestContext, Response as Answer};
+use serde_json::Value;
+use stance_llm::{
+    Block, Message, Model, ModelError, ModelSettings, Part, Preset, Provider, Request, RequestContext,
+    Response as Answer, SetupError,
+};
 use tokio::sync::oneshot;
 
 pub(crate) const KEY: &str = "sk-test-0123456789";
@@ -92,8 +93,9 @@ impl Server {
         Self { url, shared }
     }
 
-    pub(crate) fn model(&self) -> Anthropic {
-        Anthropic::new(&self.url, &SecretString::from(KEY)).unwrap()
+    /// A model at this server, spoken to as `preset` says.
+    pub(crate) fn model(&self, preset: &str) -> Arc<dyn Model> {
+        model_at(preset, &self.url, KEY).unwrap()
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -125,78 +127,15 @@ async fn serve(State(shared): State<Shared>, uri: Uri, headers: HeaderMap, body:
     answer.body(Body::from_stream(pieces)).unwrap()
 }
 
-/// Frames as the protocol writes them.
-pub(crate) fn frames(frames: &[Value]) -> String {
-    let mut text = String::new();
-    for frame in frames {
-        let kind = frame["type"].as_str().unwrap();
-        writeln!(text, "event: {kind}\ndata: {frame}\n").unwrap();
-    }
-    text
-}
-
-pub(crate) fn begin() -> Value {
-    json!({"type": "message_start", "message": {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929",
-        "content": [], "stop_reason": null, "stop_sequence": null,
-        "usage": {"input_tokens": 25, "cache_creation_input_tokens": 300,
-                  "cache_read_input_tokens": 4000, "output_tokens": 1},
-    }})
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
-pub(crate) fn block(index: u64, block: Value) -> Value {
-    json!({"type": "content_block_start", "index": index, "content_block": block})
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "callers write the value in place")]
-pub(crate) fn delta(index: u64, delta: Value) -> Value {
-    json!({"type": "content_block_delta", "index": index, "delta": delta})
-}
-
-pub(crate) fn text(index: u64, text: &str) -> Value {
-    delta(index, json!({"type": "text_delta", "text": text}))
-}
-
-pub(crate) fn input(index: u64, piece: &str) -> Value {
-    delta(index, json!({"type": "input_json_delta", "partial_json": piece}))
-}
-
-pub(crate) fn call(index: u64, id: &str, name: &str) -> Value {
-    block(index, json!({"type": "tool_use", "id": id, "name": name, "input": {}}))
-}
-
-pub(crate) fn close(index: u64) -> Value {
-    json!({"type": "content_block_stop", "index": index})
-}
-
-pub(crate) fn ending(reason: &str) -> Value {
-    json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null},
-           "usage": {"output_tokens": 42}})
-}
-
-pub(crate) fn stop() -> Value {
-    json!({"type": "message_stop"})
-}
-
-/// A whole answer that says `hello`, with the pings and unknown events a real one has.
-pub(crate) fn hello() -> Vec<Value> {
-    vec![
-        begin(),
-        block(0, json!({"type": "text", "text": ""})),
-        json!({"type": "ping"}),
-        text(0, "Grüße, "),
-        json!({"type": "an_event_of_the_future", "index": {"odd": true}}),
-        delta(0, json!({"type": "a_delta_of_the_future", "weight": 1})),
-        text(0, "🌍"),
-        close(0),
-        ending("end_turn"),
-        stop(),
-    ]
-}
-
-pub(crate) fn hello_text() -> Block {
-    Block::Text("Grüße, 🌍".into())
+/// A model of `preset` at another address than its own.
+pub(crate) fn model_at(preset: &str, base_url: &str, key: &str) -> Result<Arc<dyn Model>, SetupError> {
+    let provider = Provider {
+        name: preset.into(),
+        preset: Preset::named(preset).unwrap().clone(),
+        base_url: base_url.into(),
+        key: Some(SecretString::from(key)),
+    };
+    provider.connect()
 }
 
 pub(crate) fn request(model: &str) -> Request {
@@ -204,7 +143,7 @@ pub(crate) fn request(model: &str) -> Request {
         system: "You are terse.".into(),
         tools: Vec::new(),
         messages: vec![Message::user(vec![Block::Text("hi".into())])],
-        settings: ModelSettings::new("anthropic", model),
+        settings: ModelSettings::new("any", model),
         cursor: None,
         entering: None,
         context: RequestContext::default(),
@@ -212,7 +151,7 @@ pub(crate) fn request(model: &str) -> Request {
 }
 
 /// Everything a stream gives, checked to end exactly once.
-pub(crate) async fn parts(model: &impl Model, request: Request) -> Vec<Result<Part, ModelError>> {
+pub(crate) async fn parts(model: &dyn Model, request: Request) -> Vec<Result<Part, ModelError>> {
     let parts = model.stream(request).collect::<Vec<_>>().await;
     let (last, before) = parts.split_last().expect("a stream is never empty");
     assert!(matches!(last, Ok(Part::Done(_)) | Err(_)), "ends with {last:?}");
@@ -222,26 +161,19 @@ pub(crate) async fn parts(model: &impl Model, request: Request) -> Vec<Result<Pa
     parts
 }
 
-pub(crate) async fn answer_to(reply: Reply) -> Result<Answer, ModelError> {
+/// What a model of `preset` makes of one reply.
+pub(crate) async fn answer_to(preset: &str, reply: Reply) -> Result<Answer, ModelError> {
     let server = Server::start([reply]).await;
-    match parts(&server.model(), request("claude-sonnet-4-5")).await.pop() {
+    match parts(server.model(preset).as_ref(), request("some-model")).await.pop() {
         Some(Ok(Part::Done(answer))) => Ok(answer),
         Some(Err(error)) => Err(error),
         other => panic!("{other:?}"),
     }
 }
 
-pub(crate) async fn answer(written: &[Value]) -> Answer {
-    answer_to(Reply::stream(&frames(written))).await.unwrap()
-}
-
-pub(crate) async fn failure(written: &[Value]) -> ModelError {
-    answer_to(Reply::stream(&frames(written))).await.unwrap_err()
-}
-
-/// The request a server sees.
-pub(crate) async fn sent(request: Request) -> Seen {
-    let server = Server::start([Reply::stream(&frames(&hello()))]).await;
-    parts(&server.model(), request).await;
+/// The request a model of `preset` sends; `reply` is a whole answer of its protocol.
+pub(crate) async fn sent(preset: &str, reply: Reply, request: Request) -> Seen {
+    let server = Server::start([reply]).await;
+    parts(server.model(preset).as_ref(), request).await;
     server.seen()
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use stance_llm::{StopReason, Usage};
 
-use crate::fixture::{answer, begin, ending, hello, stop};
+use super::fixture::{answer, begin, ending, hello, stop};
 
 #[tokio::test]
 async fn every_stop_reason() {

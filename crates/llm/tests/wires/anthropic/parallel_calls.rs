@@ -4,10 +4,9 @@
 use serde_json::json;
 use stance_llm::{Block, Part, ToolCall};
 
-use crate::fixture::{
-    Reply, Server, answer, begin, block, call, close, ending, failure, frames, input, parts, request, stop,
+use super::fixture::{
+    Reply, Server, answer, begin, block, call, close, ending, frames, input, model, parts, request, stop,
 };
-use stance_llm::ErrorKind;
 
 fn called(id: &str, name: &str, arguments_text: &str) -> Block {
     Block::ToolCall(ToolCall {
@@ -34,7 +33,7 @@ async fn pieces_of_two_calls_take_turns() {
         stop(),
     ];
     let server = Server::start([Reply::stream(&frames(&written))]).await;
-    let mut parts = parts(&server.model(), request("claude-sonnet-4-5"))
+    let mut parts = parts(model(&server).as_ref(), request("claude-sonnet-4-5"))
         .await
         .into_iter()
         .map(Result::unwrap)
@@ -120,12 +119,16 @@ async fn a_call_without_pieces_has_what_it_began_with() {
 }
 
 #[tokio::test]
-async fn a_call_without_an_id_could_never_be_answered() {
-    let error = failure(&[
-        begin(),
-        block(0, json!({"type": "tool_use", "name": "read_file", "input": {}})),
-    ])
-    .await;
-    assert_eq!(error.kind, ErrorKind::Malformed);
-    assert_eq!(error.message, "the tool call in block 0 has no id");
+async fn calls_without_an_id_or_with_the_same_get_their_own() {
+    let mut written = vec![begin()];
+    for (index, id) in ["", "", "toolu_1", "toolu_1"].into_iter().enumerate() {
+        let index = index as u64;
+        written.extend([call(index, id, "list_files"), close(index)]);
+    }
+    written.extend([ending("tool_use"), stop()]);
+    let ids = ["call", "call_2", "toolu_1", "toolu_1_2"];
+    assert_eq!(
+        answer(&written).await.blocks,
+        ids.map(|id| called(id, "list_files", "{}"))
+    );
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use stance_llm::{Block, Message, ToolSpec};
 
-use crate::fixture::{KEY, request, sent};
+use super::fixture::{KEY, request, sent};
 
 fn tool(name: &str) -> ToolSpec {
     ToolSpec {

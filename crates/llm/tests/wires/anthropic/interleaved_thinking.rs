@@ -4,9 +4,9 @@
 use serde_json::json;
 use stance_llm::{Block, Message, Part, ToolCall};
 
-use crate::fixture::{
-    Reply, Server, answer, begin, block, call, close, delta, ending, frames, hello, input, parts, request, sent, stop,
-    text,
+use super::fixture::{
+    Reply, Server, answer, begin, block, call, close, delta, ending, frames, hello, input, model, parts, request, sent,
+    stop, text,
 };
 
 fn thinking(value: serde_json::Value) -> Block {
@@ -71,7 +71,7 @@ async fn thinking_keeps_its_place_and_signature() {
 #[tokio::test]
 async fn thinking_is_shown_as_it_comes_but_signatures_are_not() {
     let server = Server::start([Reply::stream(&frames(&frames_with_thinking()))]).await;
-    let shown = parts(&server.model(), request("claude-sonnet-4-5"))
+    let shown = parts(model(&server).as_ref(), request("claude-sonnet-4-5"))
         .await
         .into_iter()
         .filter_map(|part| match part {

@@ -1,0 +1,130 @@
+//! Which protocol is spoken where: providers, and the presets that are known by name. Keys and
+//! variables are handed in.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::{Model, SetupError, anthropic};
+
+/// A protocol models are spoken to in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Anthropic's Messages.
+    Anthropic,
+}
+
+/// A provider that is known by name: a table of `data/presets.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preset {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Where it answers. `{NAME}` stands for the value of a variable; without any address, the
+    /// person must give one.
+    pub base_url: Option<String>,
+    /// The variables a key may be in; the first that is set counts.
+    #[serde(default)]
+    pub keys: Vec<String>,
+    /// True where it answers without a key too, such as a server on this machine.
+    #[serde(default)]
+    pub keyless: bool,
+}
+
+static PRESETS: LazyLock<BTreeMap<String, Preset>> =
+    LazyLock::new(|| toml::from_str(include_str!("../data/presets.toml")).unwrap_or_default());
+
+impl Preset {
+    /// The preset called `name`.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.get(name)
+    }
+
+    /// The names of all presets, sorted.
+    pub fn names() -> Vec<&'static str> {
+        PRESETS.keys().map(String::as_str).collect()
+    }
+
+    /// [`Self::base_url`] with the values of its variables, which `variable` knows; `None` when the
+    /// preset has no address of its own.
+    pub fn address(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<String>, SetupError> {
+        let Some(mut rest) = self.base_url.as_deref() else {
+            return Ok(None);
+        };
+        let mut address = String::new();
+        while let Some((before, name, after)) = placeholder(rest) {
+            let value = variable(name).ok_or_else(|| SetupError::Variable { name: name.into() })?;
+            address.push_str(before);
+            address.push_str(&value);
+            rest = after;
+        }
+        address.push_str(rest);
+        Ok(Some(address))
+    }
+}
+
+/// The text before the first `{NAME}`, the name, and the text behind it.
+fn placeholder(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
+    Some((before, name, after))
+}
+
+/// A provider as it was configured: everything a wire needs.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    /// Its name in settings, identities and native blocks, such as `openrouter`.
+    pub name: String,
+    /// How it speaks.
+    pub preset: Preset,
+    /// Where it answers.
+    pub base_url: String,
+    /// The key, where there is one.
+    pub key: Option<SecretString>,
+}
+
+impl Provider {
+    /// Prepares to talk to it. Nothing is sent yet.
+    pub fn connect(&self) -> Result<Arc<dyn Model>, SetupError> {
+        match self.preset.protocol {
+            Protocol::Anthropic => anthropic::connect(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_presets_can_be_read() {
+        let presets: BTreeMap<String, Preset> = toml::from_str(include_str!("../data/presets.toml")).unwrap();
+        assert_eq!(presets.keys().collect::<Vec<_>>(), Preset::names());
+        for (name, preset) in presets {
+            let address = preset.address(|_| Some("x".into())).unwrap();
+            assert!(
+                address.is_none_or(|address| crate::http::base(&address).is_ok()),
+                "{name}"
+            );
+            assert!(preset.keyless || !preset.keys.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn variables_stand_in_addresses() {
+        let preset = Preset {
+            base_url: Some("https://{REGION}.example/{PROJECT}/v1".into()),
+            ..Preset::named("anthropic").unwrap().clone()
+        };
+        let known = |name: &str| (name == "REGION").then(|| "north".to_owned());
+        assert_eq!(
+            preset.address(known),
+            Err(SetupError::Variable { name: "PROJECT".into() })
+        );
+        let all = preset.address(|name| Some(name.to_lowercase())).unwrap();
+        assert_eq!(all.as_deref(), Some("https://region.example/project/v1"));
+    }
+}
