@@ -24,6 +24,7 @@ mod judge;
 mod line;
 mod matter;
 mod mode;
+mod names;
 pub mod paths;
 mod profile;
 mod prompt;

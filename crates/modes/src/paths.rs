@@ -1,7 +1,11 @@
 //! What a path is, by its name alone: ordinary, secret-shaped, a file that configures agents,
 //! editors, git or CI, or one that is never touched. Lists as data; opens nothing.
 
+use std::sync::LazyLock;
+
 use globset::GlobBuilder;
+
+use crate::names::Names;
 
 /// The class of a path beneath the worktree, for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -217,11 +221,12 @@ pub const START_UP_FILES: &[&str] = &[
 /// One component of a path as git and file systems that fold names read it: case folded, code
 /// points that HFS+ ignores dropped, NTFS stream suffixes and trailing dots and spaces cut.
 pub fn folded(component: &str) -> String {
-    let visible: String = component
-        .chars()
-        .filter(|c| !ignorable(*c))
-        .flat_map(char::to_lowercase)
-        .collect();
+    let visible: String = if component.is_ascii() {
+        component.to_ascii_lowercase()
+    } else {
+        let seen = component.chars().filter(|c| !ignorable(*c));
+        seen.flat_map(char::to_lowercase).collect()
+    };
     let stem = visible.split(':').next().unwrap_or_default();
     stem.trim_end_matches(['.', ' ']).to_owned()
 }
@@ -230,25 +235,12 @@ fn ignorable(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-fn matches_name(pattern: &str, name: &str) -> bool {
-    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) if !end.contains('*') => name.ends_with(end) && name.len() > end.len(),
-        (None, Some(start)) => name.starts_with(start) && name.len() > start.len(),
-        _ => match pattern.split_once('*') {
-            None => name == pattern,
-            Some((start, end)) => {
-                let end = end.trim_end_matches('*');
-                let start = start.trim_start_matches('*');
-                name.len() >= start.len() + end.len()
-                    && name.starts_with(start)
-                    && (name.ends_with(end) || (pattern.ends_with('*') && name.contains(end)))
-            }
-        },
-    }
-}
+static CONFIGURING: LazyLock<Names> = LazyLock::new(|| Names::of(CONFIGURING_NAMES));
+static SECRETS: LazyLock<Names> = LazyLock::new(|| Names::of(SECRET_NAMES));
+static SAMPLES: LazyLock<Names> = LazyLock::new(|| Names::of(SECRET_SAMPLES));
 
-fn any_component(path: &str, patterns: &[&str]) -> bool {
-    components(path).any(|name| patterns.iter().any(|pattern| matches_name(pattern, &name)))
+fn any_component(path: &str, names: &Names) -> bool {
+    components(path).any(|name| names.hold(&name))
 }
 
 fn components(path: &str) -> impl Iterator<Item = String> {
@@ -267,7 +259,7 @@ pub fn names_repository(component: &str) -> bool {
 pub fn write_class(path: &str) -> WriteClass {
     if path.split('/').any(names_repository) {
         WriteClass::Repository
-    } else if any_component(path, CONFIGURING_NAMES) {
+    } else if any_component(path, &CONFIGURING) {
         WriteClass::Configures
     } else {
         WriteClass::Ordinary
@@ -276,18 +268,17 @@ pub fn write_class(path: &str) -> WriteClass {
 
 /// Whether a path is shaped like one that holds secrets. `path` is relative or absolute.
 pub fn secret_shaped(path: &str) -> bool {
-    let last = components(path).last().unwrap_or_default();
-    !is_sample(&last) && any_component(path, SECRET_NAMES)
+    any_component(path, &SECRETS) && !components(path).last().is_some_and(|last| is_sample(&last))
 }
 
 /// Whether a file, or every file in a folder, of this name holds secrets unless it is a sample.
 pub fn is_secret_name(component: &str) -> bool {
-    any_component(component, SECRET_NAMES)
+    any_component(component, &SECRETS)
 }
 
 /// Whether a file of this name is a sample, meant to be read.
 pub fn is_sample(component: &str) -> bool {
-    any_component(component, SECRET_SAMPLES)
+    any_component(component, &SAMPLES)
 }
 
 /// Whether a path of which not everything is known may be shaped like a secret's: `any` stands for text

@@ -6,6 +6,9 @@ mod families;
 pub(super) mod git;
 mod tools;
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::word::Text;
 use crate::effect::EffectSet;
 
@@ -95,8 +98,18 @@ impl Program {
 /// The tables, the particular rows of a name before its general one.
 pub(super) const TABLES: &[&[Program]] = &[coreutils::PROGRAMS, tools::PROGRAMS, families::PROGRAMS];
 
+/// The rows of each name, in the order of the tables.
+static BY_NAME: LazyLock<BTreeMap<&str, Vec<&Program>>> = LazyLock::new(|| {
+    let mut rows: BTreeMap<&str, Vec<&Program>> = BTreeMap::new();
+    for row in TABLES.iter().copied().flatten() {
+        rows.entry(row.name).or_default().push(row);
+    }
+    rows
+});
+
 /// The row of a program with these arguments.
 pub(super) fn program(name: &str, arguments: &[Text]) -> Option<&'static Program> {
+    let rows = BY_NAME.get(name)?;
     let mut words = arguments
         .iter()
         .filter_map(Text::constant)
@@ -106,11 +119,9 @@ pub(super) fn program(name: &str, arguments: &[Text]) -> Option<&'static Program
         Some((one, two)) => one == first && two == second,
         None => *then == first,
     };
-    TABLES
-        .iter()
+    rows.iter()
+        .find(|row| row.then.is_empty() || row.then.iter().any(&follows))
         .copied()
-        .flatten()
-        .find(|row| row.name == name && (row.then.is_empty() || row.then.iter().any(&follows)))
 }
 
 #[cfg(test)]
