@@ -54,6 +54,7 @@ pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers
 pub use fact::{LeftOut, Moment};
 pub use problem::{Problem, ProblemKind};
 pub use repo::checkpoint::{Change, Why};
+pub use rules::keepable;
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
 pub use tools::mcp::{Launch, Server, Template};

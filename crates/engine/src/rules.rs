@@ -1,7 +1,7 @@
 //! Rules kept for the workspace: those a person set, and those answers have become. It must not know
 //! how a rule is matched.
 
-use modes::{BuiltIn, RememberedRule, RuleText, Scope, Verdict};
+use modes::{BuiltIn, RememberedRule, Rule, RuleText, Scope, Verdict};
 use store::{Query, Row, Table};
 
 use crate::fact::KeptRule;
@@ -42,6 +42,20 @@ impl Kept {
     pub(crate) async fn now(inner: &Inner) -> Result<Kept, Problem> {
         Kept::of(&inner.journal.store().find(&query()).await?)
     }
+}
+
+/// Refuses a rule that cannot be read, or that allows everything of its kind without naming any of it.
+pub fn keepable(text: RuleText) -> Result<(), Problem> {
+    let rule = Rule::parse(text).map_err(|refused| Problem::usage(format!("{refused}.")))?;
+    if !rule.allows_everything() {
+        return Ok(());
+    }
+    Err(Problem::refused(format!(
+        "the rule {:?} would allow everything of its kind and names none of it: it is not kept",
+        rule.source().text
+    ))
+    .hint("name what is allowed: `npm run *`, `read(.env.test)`, `net(docs.rs)`, `mcp(notes/*)`.")
+    .hint("to be asked nothing: `stance run --yolo` for one run, `default = \"act_freely\"` under [autonomy] for all."))
 }
 
 /// Every rule in force and everything that holds without one, in the order they are asked.

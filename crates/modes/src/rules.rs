@@ -240,8 +240,29 @@ impl Rule {
         matches!(self.pattern, Pattern::Read(_))
     }
 
-    /// How closely the rule names the subject; none when it does not.
+    /// Whether it allows without naming what: every program, host, secret or tool of a server. What a person
+    /// keeps is not so wide; to be asked nothing at all has a word of its own, the autonomy `act_freely`.
+    pub fn allows_everything(&self) -> bool {
+        let names = |glob: &GlobMatcher| glob.glob().glob().contains(|c| !matches!(c, '*' | '/'));
+        self.text.verdict == Verdict::Allow
+            && match &self.pattern {
+                Pattern::Words(words) => words.first().is_some_and(|program| program.ends_with('*')),
+                Pattern::Read(glob) | Pattern::Net(glob) | Pattern::Mcp(glob) => !names(glob),
+                Pattern::Edit(_) | Pattern::Effect(_) => false,
+            }
+    }
+
+    /// How closely the rule names the subject; none when it does not. What is allowed of paths is allowed in
+    /// the worktree, unless the rule names a place of the machine.
     pub(crate) fn specificity(&self, subject: Subject<'_>) -> Option<usize> {
+        if let (Pattern::Edit(glob) | Pattern::Read(glob), Subject::Edit(path) | Subject::Read(path)) =
+            (&self.pattern, subject)
+            && self.text.verdict == Verdict::Allow
+            && path.starts_with('/')
+            && !glob.glob().glob().starts_with('/')
+        {
+            return None;
+        }
         match (&self.pattern, subject) {
             (Pattern::Effect(named), Subject::Effect(effect)) if *named == effect => Some(0),
             (Pattern::Edit(glob), Subject::Edit(path)) | (Pattern::Read(glob), Subject::Read(path)) => {
@@ -401,6 +422,49 @@ mod tests {
         assert!(check("mcp(forge/create_*)", Subject::Mcp("forge/create_issue")));
         assert!(check("mcp(create_issue)", Subject::Mcp("forge/create_issue")));
         assert!(!check("mcp(forge/create_*)", Subject::Mcp("other/create_issue")));
+    }
+
+    #[test]
+    fn what_is_allowed_of_paths_is_allowed_in_the_worktree_and_what_is_denied_everywhere() {
+        let named = |verdict, text: &str, path| {
+            let text = RuleText {
+                verdict,
+                ..rule(text).unwrap().text
+            };
+            Rule::parse(text).unwrap().specificity(Subject::Edit(path)).is_some()
+        };
+        for text in ["edit(**)", "edit(*.conf)", "edit(**/a.conf)"] {
+            assert!(named(Verdict::Allow, text, "etc/a.conf"), "{text}");
+            assert!(!named(Verdict::Allow, text, "/etc/a.conf"), "{text}");
+            assert!(named(Verdict::Deny, text, "/etc/a.conf"), "{text}");
+            assert!(named(Verdict::Ask, text, "/etc/a.conf"), "{text}");
+        }
+        assert!(named(Verdict::Allow, "edit(/etc/**)", "/etc/a.conf"));
+    }
+
+    #[test]
+    fn a_rule_that_names_nothing_allows_everything() {
+        for text in [
+            "*", "**", "n*", "read(*)", "read(**)", "net(*)", "net(**)", "mcp(*)", "mcp(*/*)",
+        ] {
+            assert!(rule(text).unwrap().allows_everything(), "{text}");
+        }
+        for text in [
+            "make *",
+            "git",
+            "edit(**)",
+            "read(.env*)",
+            "net(*.rs)",
+            "mcp(forge/*)",
+            "effect(git_push)",
+        ] {
+            assert!(!rule(text).unwrap().allows_everything(), "{text}");
+        }
+        let asks = RuleText {
+            verdict: Verdict::Ask,
+            ..rule("*").unwrap().text
+        };
+        assert!(!Rule::parse(asks).unwrap().allows_everything());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Rules a person keeps for the workspace, and forgets. It must not know how a rule is matched.
 
-use modes::{Rule, RuleText, Scope, Verdict};
+use modes::{RuleText, Scope, Verdict};
 use store::{Query, Table};
 
 use crate::clock;
@@ -8,6 +8,7 @@ use crate::command::Done;
 use crate::fact::{Fact, KeptRule};
 use crate::inner::Inner;
 use crate::problem::Problem;
+use crate::rules;
 
 /// Keeps a rule.
 pub(super) async fn keep(inner: &Inner, text: String, verdict: Verdict) -> Result<Done, Problem> {
@@ -18,7 +19,7 @@ pub(super) async fn keep(inner: &Inner, text: String, verdict: Verdict) -> Resul
         text,
         place: "stance policy set".to_owned(),
     };
-    Rule::parse(rule.clone()).map_err(|refused| Problem::usage(format!("{refused}.")))?;
+    rules::keepable(rule.clone())?;
     let said = format!("Kept for this workspace: {} is {}.", rule.text, verdict.participle());
     let kept = KeptRule {
         id: clock::new_id('k'),

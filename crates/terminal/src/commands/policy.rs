@@ -1,7 +1,7 @@
 //! `policy`: the rules in force, setting and unsetting them. It must not know how a rule is matched.
 
 use engine::{Command, Done, KeptView, Problem, RuleView};
-use modes::{Rule, RuleText, Scope, Verdict};
+use modes::{RuleText, Scope, Verdict};
 
 use super::{Opening, door, look};
 use crate::arguments::{Kept, PolicyAct};
@@ -68,7 +68,12 @@ fn shown(printer: &mut Printer, rule: &RuleView) {
 
 async fn set(house: &House, rule: String, verdict: Verdict, kept: &Kept) -> Result<Exit, Problem> {
     if kept.person {
-        read(&rule, verdict)?;
+        engine::keepable(RuleText {
+            scope: Scope::Person,
+            verdict,
+            text: rule.clone(),
+            place: "stance policy set".to_owned(),
+        })?;
         house.settings()?.sound()?;
         settings::keep_rule(&house.places.person, &rule, verdict)?;
         let file = house.places.person.display();
@@ -84,18 +89,6 @@ async fn unset(house: &House, rule: String, kept: &Kept) -> Result<Exit, Problem
         return said(house, format!("{}: {rule} is gone.", house.places.person.display())).await;
     }
     carried_out(house, Command::ForgetRule { text: rule }).await
-}
-
-fn read(rule: &str, verdict: Verdict) -> Result<(), Problem> {
-    let text = RuleText {
-        scope: Scope::Person,
-        verdict,
-        text: rule.to_owned(),
-        place: "stance policy set".to_owned(),
-    };
-    Rule::parse(text)
-        .map(drop)
-        .map_err(|refused| Problem::usage(format!("{refused}.")))
 }
 
 async fn said(house: &House, line: String) -> Result<Exit, Problem> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use engine::{Problem, ProblemKind};
 use modes::Verdict;
-use toml_edit::{Array, DocumentMut, Item, Table, Value};
+use toml_edit::{Array, Decor, DocumentMut, Item, RawString, Table, TableLike, Value};
 
 use super::keep::replace;
 
@@ -62,9 +62,32 @@ fn removed(document: &mut DocumentMut, rule: &str) -> bool {
                 take(list, place);
                 found = true;
             }
+            if found && list.is_empty() && !is_remarked(list) {
+                leave_out(table, word);
+            }
         }
     }
+    let bare = document.get(TABLE).and_then(Item::as_table);
+    if found && bare.is_some_and(|table| table.is_empty() && !remarked(table.decor())) {
+        document.remove(TABLE);
+    }
     found
+}
+
+/// Leaves an emptied list out, unless somebody wrote a comment about it.
+fn leave_out(table: &mut dyn TableLike, word: &str) {
+    if table.key(word).is_some_and(|key| !remarked(key.leaf_decor())) {
+        table.remove(word);
+    }
+}
+
+fn is_remarked(list: &Array) -> bool {
+    remarked(list.decor()) || list.trailing().as_str().unwrap_or_default().contains('#')
+}
+
+fn remarked(decor: &Decor) -> bool {
+    let parts = [decor.prefix(), decor.suffix()].into_iter().flatten();
+    parts.filter_map(RawString::as_str).any(|text| text.contains('#'))
 }
 
 /// Takes an item out. A comment before it is about the one before, and stays.
@@ -138,6 +161,29 @@ mod tests {
         forget_rule(&file, "make").unwrap();
         assert!(forget_rule(&file, "make").is_err());
         assert!(fs::read_to_string(&file).unwrap().contains("npm run *"));
+    }
+
+    #[test]
+    fn a_rule_that_is_set_and_unset_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        for before in [
+            "",
+            "# mine\n",
+            "[limits]\nminutes = 5",
+            "[permissions]\nallow = [\"make\"] # builds\n\n[plan]\ntry = true\n",
+            "[permissions]\ndeny = [\n    \"a\", # bad\n]\n",
+            "permissions = { deny = [\"a\"] }\n",
+            "[permissions] # rules\n",
+            "[permissions]\n# none yet\nallow = []\n",
+        ] {
+            fs::write(&file, before).unwrap();
+            keep_rule(&file, "edit(x)", Verdict::Allow).unwrap();
+            keep_rule(&file, "edit(x)", Verdict::Deny).unwrap();
+            forget_rule(&file, "edit(x)").unwrap();
+            let after = fs::read_to_string(&file).unwrap();
+            assert_eq!(after.trim_end(), before.trim_end(), "{before}");
+        }
     }
 
     #[test]

@@ -225,6 +225,45 @@ fn a_rule_of_the_persons_file_is_set_and_unset_where_it_stands() {
 }
 
 #[test]
+fn a_rule_that_allows_everything_is_not_kept() {
+    let place = Place::new();
+    place.settings("# mine\n");
+    for rule in ["*", "net(*)", "read(**)", "mcp(*)"] {
+        for kept in [&[][..], &["--person"]] {
+            let said = place.stance(&[&["policy", "set", rule, "allow"], kept].concat());
+            assert_eq!(said.code, 1, "{rule}: {said:?}");
+            assert!(said.err.contains("would allow everything of its kind"), "{}", said.err);
+            assert!(
+                said.err.contains("--yolo") && said.err.contains("act_freely"),
+                "{}",
+                said.err
+            );
+        }
+        // To be asked about everything is no danger.
+        assert_eq!(place.stance(&["policy", "set", rule, "ask"]).code, 0);
+        assert_eq!(place.stance(&["policy", "unset", rule]).code, 0);
+    }
+    let text = std::fs::read_to_string(place.stance_home().join("settings.toml")).unwrap();
+    assert_eq!(text, "# mine\n");
+}
+
+#[test]
+fn leave_to_edit_everything_ends_with_the_project() {
+    let place = Place::new();
+    let file = place.outside().join("a.txt");
+    let path = file.to_str().unwrap();
+    let (_, report) = writes(&place, path, &["--allow", "edit(**)"]);
+    assert_eq!(report["denials"][0]["layer"], "no_approver", "{report:#}");
+    assert!(!file.exists());
+    let (_, report) = writes(&place, path, &["--allow", &format!("edit({path})")]);
+    assert_eq!(
+        (report["denials"].as_array().unwrap().len(), file.exists()),
+        (0, true),
+        "{report:#}"
+    );
+}
+
+#[test]
 fn a_run_sets_no_rule() {
     let mut place = Place::new();
     place.settings("# mine\n");
