@@ -85,6 +85,7 @@ fn alone(row: &'static Descriptor, foreign: Option<&ForeignTool>) -> ProposedCal
 async fn line(inner: &Inner, spec: &RunSpec, line: &str) -> Result<Explanation, Problem> {
     let (effects, foreign_shell) = match of_line(inner, spec, "execute_command", line).await? {
         (_, Ok(executed)) => {
+            let executed = executed.without_checkpoint();
             let (decision, layer, reason) = foreign_shell(spec, &executed);
             let reason = said(decision, layer, reason);
             let answer = ShellAnswer {

@@ -35,9 +35,11 @@ pub enum Target {
         /// What the path is.
         #[serde(skip)]
         class: WriteClass,
-        /// Whether a checkpoint made now would hold it, so that it can be brought back: a regular file
-        /// of the worktree, not secret-shaped, not too large.
+        /// Whether a checkpoint made now would hold it, so that it can be brought back: a regular file or an
+        /// empty folder of the worktree, not secret-shaped, not too large.
         held: bool,
+        /// The command of a line that deletes it; empty where a tool does.
+        words: Vec<String>,
     },
     /// Reads a path.
     Read {
@@ -155,8 +157,20 @@ impl ProposedCall {
     pub fn with_line(mut self, reading: LineReading) -> ProposedCall {
         let thrown_away = self.tool.needs_inspection;
         self.effects = reading.effects();
-        let counts = |target: &Target| !(thrown_away && matches!(target, Target::Write { outside: false, .. }));
+        let ends = |target: &Target| matches!(target, Target::Write { outside: false, .. } | Target::Delete { .. });
+        let counts = |target: &Target| !(thrown_away && ends(target));
         self.targets.extend(reading.into_targets().into_iter().filter(counts));
+        self
+    }
+
+    /// The same where nobody takes a checkpoint before a deletion.
+    #[must_use]
+    pub fn without_checkpoint(mut self) -> ProposedCall {
+        for target in &mut self.targets {
+            if let Target::Delete { held, .. } = target {
+                *held = false;
+            }
+        }
         self
     }
 

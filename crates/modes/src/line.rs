@@ -104,7 +104,12 @@ impl LineReading {
 
     /// Whether it is proven that it only reads: it starts nothing else, and writes nothing itself.
     pub fn only_reads(&self) -> bool {
-        let writes = |target: &Target| matches!(target, Target::Write { .. } | Target::Never { .. });
+        let writes = |target: &Target| {
+            matches!(
+                target,
+                Target::Write { .. } | Target::Delete { .. } | Target::Never { .. }
+            )
+        };
         !self.effects.contains(Effect::ProcessSpawn) && !self.targets.iter().any(writes)
     }
 
@@ -133,7 +138,12 @@ impl LineReading {
     /// gives what it truly is: where its links lead, what it belongs to.
     #[must_use]
     pub fn looked_at(mut self, look: impl Fn(Target) -> Target) -> LineReading {
-        let path = |target: &Target| matches!(target, Target::Write { .. } | Target::Read { .. });
+        let path = |target: &Target| {
+            matches!(
+                target,
+                Target::Write { .. } | Target::Delete { .. } | Target::Read { .. }
+            )
+        };
         self.targets = self
             .targets
             .into_iter()
@@ -159,6 +169,7 @@ impl LineReading {
             }
             Target::Host { .. } => all.with(Effect::NetworkEgress),
             Target::Write { .. } => all.with(Effect::ProcessSpawn),
+            Target::Delete { .. } => all.with(Effect::FileDelete).with(Effect::ProcessSpawn),
             Target::Read { path } if secret_shaped(path) => all.with(Effect::SecretAccess),
             _ => all,
         });

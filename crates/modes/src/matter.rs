@@ -134,7 +134,18 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 Subject::Edit(path),
                 format!("edit({})", literal(path)),
             )),
-            (Effect::FileDelete, Target::Delete { path, class, held }) => Some(of_delete(spec, path, *class, *held)),
+            (
+                Effect::FileDelete,
+                Target::Delete {
+                    path,
+                    class,
+                    held,
+                    words,
+                },
+            ) => Some(Matter {
+                subjects: vec![Subject::Effect(effect), Subject::Edit(path), Subject::Words(words)],
+                ..of_delete(spec, path, *class, *held)
+            }),
             (Effect::NetworkEgress, Target::Host { host }) => {
                 let flagged = spec.reach().flagged;
                 // The host of a server that an operator allowed is on its list, until secrets were read.
@@ -401,15 +412,11 @@ fn of_change<'a>(spec: &RunSpec, act: &str, path: &'a str, class: WriteClass) ->
 
 /// Inside proven walls deleting what the checkpoint holds is a write; every other deletion asks.
 fn of_delete<'a>(spec: &RunSpec, path: &'a str, class: WriteClass, held: bool) -> Matter<'a> {
-    let subject = Subject::Edit(path);
     if held && spec.recipe().walls == WallsStanding::Proven {
-        Matter {
-            subjects: vec![Subject::Effect(Effect::FileDelete), subject],
-            ..of_change(spec, "delete", path, class)
-        }
+        of_change(spec, "delete", path, class)
     } else {
         let allowed_by = format!("edit({})", literal(path));
-        caused(spec, Effect::FileDelete, path, subject, allowed_by)
+        caused(spec, Effect::FileDelete, path, Subject::Edit(path), allowed_by)
     }
 }
 

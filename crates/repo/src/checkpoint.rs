@@ -182,12 +182,13 @@ impl Checkpoints {
         Ok(differences::shown(&pairs))
     }
 
-    /// Whether a checkpoint holds a file.
+    /// Whether a checkpoint holds a file, or a folder without what is in it.
     pub fn holds(&self, tree: &str, path: &Path) -> Result<bool, RepoError> {
         let mut folder: Digest = tree.parse()?;
         let mut parts = path.components().peekable();
         while let Some(Component::Normal(name)) = parts.next() {
             match self.vault.folder(&folder)?.remove(name.as_encoded_bytes()) {
+                Some(tree::Node::Folder { .. }) if parts.peek().is_none() => return Ok(true),
                 Some(tree::Node::Folder { tree, .. }) => folder = tree,
                 Some(tree::Node::File { content, size, .. }) if parts.peek().is_none() => {
                     return Ok(self.vault.has(&content, size));
@@ -234,9 +235,9 @@ impl Checkpoints {
 pub fn within(path: &Path, paths: &[PathBuf]) -> bool {
     paths.is_empty() || paths.iter().any(|named| path.starts_with(named))
 }
-/// Whether a checkpoint made now would hold a path beneath the worktree: a regular file outside of
-/// repositories' records, not shaped like a secret, not too large, in no ignored folder. What cannot
-/// be looked at is not held.
+/// Whether a checkpoint made now would hold what stands at a path beneath the worktree: a regular file that
+/// is not too large, or a folder without what is in it; outside of repositories' records, not shaped like a
+/// secret, in no ignored folder. What cannot be looked at is not held.
 pub fn would_hold(worktree: &Path, path: &Path) -> bool {
     looked_at(worktree, path).unwrap_or(false)
 }
@@ -257,12 +258,16 @@ fn looked_at(worktree: &Path, path: &Path) -> Option<bool> {
             return Some(false);
         }
         above.push(name);
+        let ignored = ignores.as_ref().is_some_and(|ignores| ignores.ignores(&above, true));
         if parts.peek().is_none() {
             let (_, stat) = beneath::file(&folder, name).ok()?;
-            let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            return Some(regular && u64::try_from(stat.st_size).is_ok_and(|size| size <= LARGEST_FILE));
+            return Some(match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => u64::try_from(stat.st_size).is_ok_and(|size| size <= LARGEST_FILE),
+                FileType::Directory => !ignored,
+                _ => false,
+            });
         }
-        if ignores.as_ref().is_some_and(|ignores| ignores.ignores(&above, true)) {
+        if ignored {
             return Some(false);
         }
         folder = beneath::folder(&folder, name).ok()?;

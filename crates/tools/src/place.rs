@@ -149,10 +149,24 @@ impl Place {
         }
     }
 
-    /// What a path named in a shell line truly is. The kernel's own places are the walls' business.
-    pub(crate) fn behind(&self, target: Target) -> Target {
+    /// What a path named in a shell line truly is; `held` says of one whether a checkpoint would hold what
+    /// stands there, no link on its way. The kernel's own places are the walls' business.
+    pub(crate) fn behind(&self, target: Target, held: impl Fn(&Path) -> bool) -> Target {
         match (target, &self.guard) {
             (Target::Write { .. }, _) => self.as_written(),
+            (Target::Delete { path: named, words, .. }, _) => match self.as_written() {
+                Target::Write {
+                    path,
+                    class,
+                    outside: false,
+                } => Target::Delete {
+                    held: held(Path::new(&named)),
+                    path,
+                    class,
+                    words,
+                },
+                other => other,
+            },
             (Target::Read { path }, _) if of_the_kernel(Path::new(&path)).is_some() => Target::Read { path },
             (Target::Read { .. }, Guard::Closed(what)) => Target::Never { what: what.clone() },
             (Target::Read { .. }, _) => Target::Read {

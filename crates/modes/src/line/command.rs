@@ -303,6 +303,17 @@ impl Finding<'_> {
                     ..Kind::with(effects)
                 }
             }
+            Does::Deletes(options) => {
+                let effects = if self.deletes(words, &given, options, here) {
+                    EffectSet::EMPTY
+                } else {
+                    EffectSet::of(&[Effect::FileDelete])
+                };
+                Kind {
+                    meets: Meets::Names,
+                    ..Kind::with(effects)
+                }
+            }
             Does::Copies { moves } => {
                 self.copies(&given, moves, here);
                 Kind::STARTS
@@ -369,6 +380,24 @@ impl Finding<'_> {
         for path in changed {
             self.meets(path, here, Meets::Writes);
         }
+    }
+
+    /// Removing: each thing by itself, where all that goes is named; answers whether it is.
+    fn deletes(&mut self, words: &[Text], given: &[Text], options: &[&str], here: &Here) -> bool {
+        let mut before = words.iter().skip(1).take_while(|word| word.constant() != Some("--"));
+        let known = |word: &Text| word.constant().is_some_and(|word| options.contains(&word));
+        let named = here.0.is_some()
+            && before.all(|word| !word.may_be_option() || known(word))
+            && given.iter().all(|path| path.constant().is_some());
+        if !named {
+            given.iter().for_each(|path| self.meets(path, here, Meets::Writes));
+            return false;
+        }
+        let words: Vec<String> = words.iter().map(Text::shown).collect();
+        given
+            .iter()
+            .filter_map(Text::constant)
+            .fold(true, |all, path| self.removes(path, &words, here) && all)
     }
 
     /// Copying, moving, linking: the last operand is written, or what lies in it under the names of the

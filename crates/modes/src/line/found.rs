@@ -193,6 +193,32 @@ impl<'a> Finding<'a> {
         }
     }
 
+    /// Notes a path that a command of these words removes; answers whether it lies where it can be brought
+    /// back from, or is the run's own.
+    pub(super) fn removes(&mut self, path: &str, words: &[String], here: &Here) -> bool {
+        let mut all = true;
+        for path in self.paths(path, here) {
+            match self.of_path(&path, Meets::Writes) {
+                Some(Target::Write {
+                    path,
+                    class,
+                    outside: false,
+                }) => self.target(Target::Delete {
+                    path,
+                    class,
+                    held: false,
+                    words: words.to_vec(),
+                }),
+                Some(other) => {
+                    all = false;
+                    self.target(other);
+                }
+                None => {}
+            }
+        }
+        all
+    }
+
     /// Whether writing a path is writing a file that outlives the line.
     pub(super) fn matters(&self, path: &Text, here: &Here) -> bool {
         path.constant().is_none_or(|path| {

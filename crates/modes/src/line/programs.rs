@@ -27,6 +27,8 @@ pub(super) enum Does {
         last_only: bool,
         effects: EffectSet,
     },
+    /// Removes its operands, and with these options nothing else.
+    Deletes(&'static [&'static str]),
     /// Copies, or moves, its operands to the last.
     Copies { moves: bool },
     /// Writes files that no word of the line names for sure.

@@ -213,6 +213,10 @@ fn effects_follow_from_the_command() {
     );
     check("curl \"$url\"", &[Effect::NetworkEgress]);
     check("rm -rf build", &[Effect::FileDelete]);
+    check("rm a", &[Effect::FileDelete]);
+    check("rm *.o", &[Effect::FileDelete]);
+    check("rm /srv/a", &[Effect::FileDelete, Effect::FileWriteOutsideWorktree]);
+    check("rm -f /tmp/a", &[]);
     check("find . -name '*.o' -delete", &[Effect::FileDelete]);
     check("touch a", &[]);
     check("touch /srv/a", &[Effect::FileWriteOutsideWorktree]);
@@ -251,8 +255,8 @@ fn effects_follow_from_the_command() {
     assert!(at("cat src/*.rs .env.example").effects().is_empty());
 }
 
-/// What a line acts on, but for its commands: `write PATH`, `outside PATH`, `read PATH`, `host NAME`,
-/// `never`.
+/// What a line acts on, but for its commands: `write PATH`, `outside PATH`, `delete PATH`, `read PATH`,
+/// `host NAME`, `never`.
 fn acts(line: &str) -> Vec<String> {
     let act = |target: &Target| match target {
         Target::Write {
@@ -266,8 +270,8 @@ fn acts(line: &str) -> Vec<String> {
         | Target::Command { .. }
         | Target::Branch { .. }
         | Target::Page { .. }
-        | Target::Delete { .. }
         | Target::Mcp { .. } => None,
+        Target::Delete { path, .. } => Some(format!("delete {path}")),
     };
     at(line).targets().iter().filter_map(act).collect()
 }
@@ -283,6 +287,13 @@ fn paths_and_hosts_are_those_the_line_names() {
     check("cd /srv && echo x > a", &["outside /srv/a"]);
     check("echo x | tee a b", &["write a", "write b"]);
     check("sed -i s/a/b/ src/lib.rs", &["write src/lib.rs"]);
+    check("rm -fv a src/b", &["delete a", "delete src/b"]);
+    check("cd src && rm ../a -- -f", &["delete a", "delete src/-f"]);
+    check("unlink .env; rmdir src", &["delete .env", "delete src"]);
+    check("rm -rf build", &["write build"]);
+    check("rmdir -p a/b", &["write a/b"]);
+    check("rm a /srv/b /tmp/c", &["delete a", "outside /srv/b"]);
+    check("rm .git/index", &["delete .git/index"]);
     check("cp a.rs src", &["read a.rs", "write src/a.rs", "write src"]);
     check("mv a b", &["write a", "write b/a", "write b"]);
     check("sort -o out in", &["write out"]);
@@ -355,7 +366,7 @@ fn files_that_decide_are_named() {
 #[test]
 fn a_reading_is_shown_as_data() {
     let reading = serde_json::to_value(at("ls && rm x")).unwrap();
-    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/repo/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":["file_delete"],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
+    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/repo/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":[],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
 }
 
 /// Whether bash can read a line; it runs nothing of it.

@@ -249,6 +249,7 @@ pub(crate) fn delete(path: &str, held: bool) -> Target {
         path: path.to_owned(),
         class: write_class(path),
         held,
+        words: Vec::new(),
     }
 }
 

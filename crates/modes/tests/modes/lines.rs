@@ -36,7 +36,7 @@ fn by_default_what_a_line_does_is_asked_and_not_that_it_runs() {
     assert_snapshot!(decided(agent(&[]), runs("cat ~/.aws/credentials")), @"deny never: it holds credentials: no mode, rule or answer lets a run touch that.");
     assert_snapshot!(decided(agent(&[]), runs("stance plan approve p_1")), @"deny never: `stance` decides for a person, and a run is never one: no mode, rule or answer lets a run touch that.");
     assert_snapshot!(decided(headless(agent(&[])), runs("npm ci")), @"deny no_approver: it would install packages (npm ci), and nobody can be asked. A person allows it with --allow 'npm ci'.");
-    assert_snapshot!(decided(headless(agent(&[])), runs("rm 'a b'")), @"deny no_approver: it would delete files (rm a b), and nobody can be asked. A person allows it with --allow 'effect(file_delete)'.");
+    assert_snapshot!(decided(headless(agent(&[])), runs("rm 'a b'")), @"deny no_approver: it would delete files (a b), and nobody can be asked. A person allows it with --allow 'edit(a b)'.");
 }
 
 #[test]
@@ -88,6 +88,8 @@ fn reads_are_asked_of_nobody_and_a_rule_for_them_is_heard() {
         "deny deny_rule"
     );
     assert_eq!(outcome(&person(ASK, &["grep *"]), "ls | grep a"), "ask rule");
+    assert_eq!(outcome(&person(ALLOW, &["rm *"]), "rm a b"), "allow rule");
+    assert_eq!(outcome(&person(ALLOW, &["rm a"]), "rm a b"), "ask built_in");
 }
 
 #[test]

@@ -187,7 +187,8 @@ fn what_is_not_held_is_named_and_left_alone() {
         ("small/a", false),
         ("heap/one", false),
         ("absent", false),
-        ("certs", false),
+        ("certs", true),
+        ("small", false),
         ("../kept", false),
         (".git/config", false),
     ] {

@@ -1,6 +1,8 @@
 //! Checkpoints through the binary: a run changes things, a person looks and puts them back, and what
 //! was decided stays decided.
 
+mod deleting;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;

@@ -208,15 +208,12 @@ fn reading(line: &str, folder: &Path, scope: &Scope) -> Result<LineReading, BadA
         git_starts_nothing: &starts_nothing,
     };
     let roots = Roots::of(scope)?;
-    Ok(LineReading::read(line, &place).looked_at(|target| {
-        let found = match &target {
-            Target::Write { path, .. } | Target::Read { path } => roots.find(path).ok(),
-            _ => None,
-        };
-        match found {
-            Some(place) => place.behind(target),
-            None => target,
-        }
+    Ok(LineReading::read(line, &place).looked_at(|target| match &target {
+        Target::Write { path, .. } | Target::Read { path } | Target::Delete { path, .. } => match roots.find(path) {
+            Ok(place) => place.behind(target, |path| scope.checkpoint_holds(path)),
+            Err(_) => target,
+        },
+        _ => target,
     }))
 }
 

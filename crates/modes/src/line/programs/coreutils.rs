@@ -2,7 +2,7 @@
 //! have their rules beside the walk.
 
 use super::{Does, Program};
-use crate::effect::{Effect, EffectSet};
+use crate::effect::EffectSet;
 
 const fn names(name: &'static str, reading: &'static str, writing: &'static str) -> Program {
     Program::new(name, Does::Names, reading, writing)
@@ -21,13 +21,8 @@ const fn changes(name: &'static str, skip: usize, writing: &'static str) -> Prog
     Program::new(name, does, "", writing)
 }
 
-const fn deletes(name: &'static str, writing: &'static str) -> Program {
-    let does = Does::Changes {
-        skip: 0,
-        last_only: false,
-        effects: EffectSet::of(&[Effect::FileDelete]),
-    };
-    Program::new(name, does, "", writing)
+const fn deletes(name: &'static str, options: &'static [&'static str], writing: &'static str) -> Program {
+    Program::new(name, Does::Deletes(options), "", writing)
 }
 
 const fn copies(name: &'static str, moves: bool, writing: &'static str) -> Program {
@@ -95,15 +90,19 @@ pub(super) const PROGRAMS: &[Program] = &[
     starts("ptx", "ptx -G a b"),
     names("readlink", "readlink -f a", "readlink a > b"),
     names("realpath", "realpath src", "realpath a > b"),
-    deletes("rm", "rm -rf a"),
-    deletes("rmdir", "rmdir a"),
+    deletes(
+        "rm",
+        &["-f", "-v", "-d", "-fv", "-vf", "--force", "--verbose", "--dir"],
+        "rm -rf a",
+    ),
+    deletes("rmdir", &["-v", "--verbose", "--ignore-fail-on-non-empty"], "rmdir a"),
     names("seq", "seq 1 9", "seq 9 > a"),
     shows("sha1sum", "sha1sum README.md", "sha1sum a > b"),
     shows("sha224sum", "sha224sum README.md", "sha224sum a > b"),
     shows("sha256sum", "sha256sum README.md", "sha256sum a > b"),
     shows("sha384sum", "sha384sum README.md", "sha384sum a > b"),
     shows("sha512sum", "sha512sum README.md", "sha512sum a > b"),
-    deletes("shred", "shred -u a"),
+    deletes("shred", &[], "shred -u a"),
     shows("shuf", "shuf README.md", "shuf -o a b").writes_with(&["-o", "--output"]),
     names("sleep", "sleep 1", "sleep 1 > a"),
     shows("sort", "sort -rn README.md", "sort --outp=a b")
@@ -125,7 +124,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     names("uname", "uname -a", "uname > a"),
     shows("unexpand", "unexpand README.md", "unexpand a > b"),
     Program::new("uniq", Does::Converts, "uniq -c README.md", "uniq a b"),
-    deletes("unlink", "unlink a"),
+    deletes("unlink", &[], "unlink a"),
     names("uptime", "uptime", "uptime > a"),
     names("users", "users", "users > a"),
     names("vdir", "vdir", "vdir > a"),
