@@ -15,6 +15,7 @@ use crate::engine::{Explanation, ShellAnswer, ShellAnswers};
 use crate::inner::Inner;
 use crate::mcp;
 use crate::problem::Problem;
+use crate::recorded;
 use crate::rules::Kept;
 
 /// The run that questions are asked for; it never starts.
@@ -149,7 +150,10 @@ async fn proposed(
         call_id: NO_RUN.to_owned(),
         arguments,
     };
-    Ok(tool.propose(incoming, &scope))
+    Ok(match tool.propose(incoming, &scope) {
+        Ok(call) => Ok(recorded::looked_at(inner, spec, call).await),
+        bad => bad,
+    })
 }
 
 fn not_built(name: &str) -> Problem {

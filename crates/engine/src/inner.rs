@@ -31,6 +31,8 @@ pub(crate) struct Inner {
     pub worktree: PathBuf,
     pub git: Option<repo::Git>,
     pub checkout: Option<repo::Checkout>,
+    /// What the repository of the checkout has recorded.
+    pub recorded: repo::Recorded,
     pub toolbox: Toolbox,
     pub holder: Holder,
     /// The configured MCP servers.
@@ -94,6 +96,7 @@ impl Inner {
             worktree,
             git,
             checkout,
+            recorded: repo::Recorded::default(),
             toolbox,
         })
     }

@@ -52,7 +52,7 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
         if run.stop.is_cancelled() {
             return settle::cancel(run).await;
         }
-        let Some(calls) = propose::ready(run) else {
+        let Some(calls) = propose::ready(run).await else {
             return settle::wait(run).await;
         };
         let judged = judge::judge_all(run, calls).await?;

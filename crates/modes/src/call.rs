@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::canonical::digest;
 use crate::effect::{Effect, EffectSet};
-use crate::line::LineReading;
-use crate::paths::WriteClass;
+use crate::line::{LineReading, Shown};
+use crate::paths::{WriteClass, secret_shaped};
 use crate::tool::{Descriptor, Tier};
 
 /// What a call acts on, as its tool found by opening it.
@@ -44,6 +44,13 @@ pub enum Target {
     /// Reads a path.
     Read {
         /// Relative to the worktree; absolute when outside.
+        path: String,
+    },
+    /// Lets git show what index and history hold, which nobody has looked at yet.
+    History(Shown),
+    /// Lets git show what index or history hold of a secret-shaped path.
+    Recorded {
+        /// Relative to the worktree.
         path: String,
     },
     /// Runs a shell line of which not everything can be seen.
@@ -174,6 +181,36 @@ impl ProposedCall {
         self
     }
 
+    /// What it lets git show of index and history, as far as nobody has looked there yet.
+    pub fn shows(&self) -> impl Iterator<Item = &Shown> {
+        self.targets.iter().filter_map(|target| match target {
+            Target::History(shown) => Some(shown),
+            _ => None,
+        })
+    }
+
+    /// The same with that looked at. `holds` names what of it is secret-shaped, or may not be read; none
+    /// where that cannot be known. What holds nothing of the kind is no secret.
+    #[must_use]
+    pub fn with_recorded(mut self, holds: impl Fn(&Shown) -> Option<Vec<String>>) -> ProposedCall {
+        for target in std::mem::take(&mut self.targets) {
+            let known = match &target {
+                Target::History(shown) => holds(shown),
+                _ => None,
+            };
+            let targets = match known {
+                Some(paths) => paths.into_iter().map(recorded).collect(),
+                None => vec![target],
+            };
+            for target in targets {
+                if !self.targets.contains(&target) {
+                    self.targets.push(target);
+                }
+            }
+        }
+        self
+    }
+
     /// Adds a fact that the digest covers: a content hash, an object id, a resolved program.
     #[must_use]
     pub fn with_evidence(mut self, name: impl Into<String>, value: impl Into<String>) -> ProposedCall {
@@ -213,10 +250,16 @@ impl ProposedCall {
 
     /// Its effects. What ends in the layer of a throw-away view is none.
     pub fn effects(&self) -> EffectSet {
-        if self.tool.needs_inspection {
-            self.effects.without(THROWN_AWAY)
+        let recorded = |target: &Target| matches!(target, Target::History(_) | Target::Recorded { .. });
+        let effects = if self.targets.iter().any(recorded) {
+            self.effects.with(Effect::SecretAccess)
         } else {
             self.effects
+        };
+        if self.tool.needs_inspection {
+            effects.without(THROWN_AWAY)
+        } else {
+            effects
         }
     }
 
@@ -272,6 +315,15 @@ impl ProposedCall {
                 None
             }
         }
+    }
+}
+
+/// A path of index or history that git shows.
+fn recorded(path: String) -> Target {
+    if secret_shaped(&path) {
+        Target::Recorded { path }
+    } else {
+        Target::Read { path }
     }
 }
 

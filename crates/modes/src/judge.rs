@@ -152,7 +152,8 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
         .iter()
         .find_map(|matter| Some((matter, denied_by(spec.rules(), matter)?)))
     {
-        return Weighed::Refusal(Layer::DenyRule, format!("the rule {rule} denies to {}.", matter.what));
+        let reason = format!("the rule {rule} denies to {}.{}", matter.what, way_around(call));
+        return Weighed::Refusal(Layer::DenyRule, reason);
     }
     if spec.recipe().autonomy == Autonomy::ProposeOnly && call.gated() {
         return Weighed::Refusal(
@@ -193,9 +194,20 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
         return Weighed::Permit(Layer::ActFreely);
     }
     if spec.recipe().approver == Approver::Nobody {
-        return Weighed::Refusal(Layer::NoApprover, nobody_to_ask(spec, &matters, &asks));
+        let reason = format!("{}{}", nobody_to_ask(spec, &matters, &asks), way_around(call));
+        return Weighed::Refusal(Layer::NoApprover, reason);
     }
     Weighed::Question(asks, layer)
+}
+
+/// How to see of a history what is no secret.
+fn way_around(call: &ProposedCall) -> &'static str {
+    let recorded = |target: &Target| matches!(target, Target::History(_) | Target::Recorded { .. });
+    if call.targets().iter().any(recorded) {
+        " git_read leaves secrets out, and so does naming the paths to be shown: git show HEAD -- src."
+    } else {
+        ""
+    }
 }
 
 fn ask(spec: &RunSpec, matter: &Matter<'_>, rule: Option<String>) -> Ask {

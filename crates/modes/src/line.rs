@@ -9,6 +9,7 @@ mod found;
 mod git;
 mod options;
 mod programs;
+mod recorded;
 mod scripts;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod walk;
 mod word;
 mod wrappers;
 
+pub use recorded::Shown;
 use serde::Serialize;
 
 use crate::call::Target;

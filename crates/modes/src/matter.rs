@@ -122,6 +122,20 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
                 Subject::Read(path),
                 format!("read({})", literal(path)),
             )),
+            (Effect::SecretAccess, Target::Recorded { path }) => Some(Matter {
+                what: format!("{} ({path}, as git has recorded it)", effect.phrase()),
+                ..caused(
+                    spec,
+                    effect,
+                    path,
+                    Subject::Read(path),
+                    format!("read({})", literal(path)),
+                )
+            }),
+            (Effect::SecretAccess, Target::History(_)) => Some(Matter {
+                what: format!("{} (in a history that nobody could look through)", effect.phrase()),
+                ..bare(effect)
+            }),
             (
                 Effect::FileWriteOutsideWorktree,
                 Target::Write {
@@ -213,7 +227,11 @@ fn unheld(matter: Matter<'_>) -> Matter<'_> {
 
 /// Whether reading the path is what makes the call read secrets: its name says so, or no name does.
 fn reveals(call: &ProposedCall, path: &str) -> bool {
-    let named = |target: &Target| matches!(target, Target::Read { path } if secret_shaped(path));
+    let named = |target: &Target| match target {
+        Target::Read { path } => secret_shaped(path),
+        Target::Recorded { .. } | Target::History(_) => true,
+        _ => false,
+    };
     call.effects().contains(Effect::SecretAccess) && (secret_shaped(path) || !call.targets().iter().any(named))
 }
 

@@ -271,6 +271,12 @@ pub fn secret_shaped(path: &str) -> bool {
     any_component(path, &SECRETS) && !components(path).last().is_some_and(|last| is_sample(&last))
 }
 
+/// Whether a path lies in a folder of other people's packages, or of what is built.
+pub fn in_dependencies(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').any(|folder| DEPENDENCY_FOLDERS.contains(&folder))
+}
+
 /// Whether a file, or every file in a folder, of this name holds secrets unless it is a sample.
 pub fn is_secret_name(component: &str) -> bool {
     any_component(component, &SECRETS)
@@ -385,6 +391,16 @@ mod tests {
             "service-account.md",
         ] {
             assert!(!secret_shaped(plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn packages_of_others_are_told_by_the_folders_above() {
+        for theirs in ["node_modules/a/.npmrc", "a/vendor/b/test.pem", "target/x.key"] {
+            assert!(in_dependencies(theirs), "{theirs}");
+        }
+        for ours in ["vendor", ".env", "src/vendors/x.pem", "a/target"] {
+            assert!(!in_dependencies(ours), "{ours}");
         }
     }
 

@@ -64,6 +64,9 @@ const NO_ATTRIBUTES: &str = "* !text !eol !crlf !ident !filter !working-tree-enc
 /// Bytes of one git process's output that are kept for parsing.
 const OUTPUT: usize = 64 * 1024 * 1024;
 
+/// So long a git process may take where nothing else is said.
+const LONGEST: Duration = Duration::from_mins(2);
+
 /// Git of the system, ready to run inside the walls.
 #[derive(Debug, Clone)]
 pub struct Git {
@@ -94,6 +97,7 @@ pub(crate) struct Operation<'a> {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) stdin: Vec<u8>,
     pub(crate) output: usize,
+    pub(crate) time: Duration,
 }
 
 impl<'a> Operation<'a> {
@@ -112,6 +116,7 @@ impl<'a> Operation<'a> {
             environment: Vec::new(),
             stdin: Vec::new(),
             output: OUTPUT,
+            time: LONGEST,
         }
     }
 
@@ -200,7 +205,10 @@ impl Git {
         spawn.environment = environment;
         spawn.environment.extend(operation.environment);
         spawn.stdin = operation.stdin;
-        spawn.limits = limits(operation.output);
+        spawn.limits = Limits {
+            wall_time: operation.time,
+            ..limits(operation.output)
+        };
         in_time(sandbox::spawn(&self.walls, containment, &places, spawn)?.wait().await?)
     }
 
@@ -261,7 +269,7 @@ impl Git {
 /// How long a process may take, and how much of its output is kept.
 fn limits(output_bytes: usize) -> Limits {
     Limits {
-        wall_time: Duration::from_mins(2),
+        wall_time: LONGEST,
         output_bytes,
         keep: Keep::Head,
         ..Limits::default()

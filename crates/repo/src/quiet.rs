@@ -45,16 +45,21 @@ impl Checkout {
     /// configuration can start a program: no filter, no pager, no monitor, no other file of settings, no
     /// repository within the repository.
     pub fn starts_nothing(&self, folder: &Path) -> bool {
-        let between = folder
-            .ancestors()
-            .take_while(|folder| *folder != self.worktree)
-            .all(|folder| folder.starts_with(&self.worktree) && !holds_a_repository(folder));
         let absent = |path: &Path| path.symlink_metadata().is_err();
-        folder.starts_with(&self.worktree)
-            && between
+        self.is_that_of(folder)
             && absent(&self.worktree.join(".gitmodules"))
             && absent(&self.git_dir.join("config.worktree"))
             && harmless_file(&self.common_dir.join("config"))
+    }
+
+    /// Whether git started in this folder reads this repository: it lies in the worktree, and no other
+    /// repository is between.
+    pub fn is_that_of(&self, folder: &Path) -> bool {
+        folder.starts_with(&self.worktree)
+            && folder
+                .ancestors()
+                .take_while(|folder| *folder != self.worktree)
+                .all(|folder| !holds_a_repository(folder))
     }
 }
 

@@ -5,6 +5,7 @@ use modes::{Layer, ProposedCall};
 use tools::Incoming;
 
 use crate::active::Active;
+use crate::recorded;
 use crate::run_state::CallState;
 
 /// Read-tier calls that run together at most.
@@ -24,7 +25,7 @@ pub(super) struct NotProposed {
 
 /// The next calls of the response: one, or several that may run together. None when the next one
 /// waits for a person.
-pub(super) fn ready(run: &Active) -> Option<Vec<Ready>> {
+pub(super) async fn ready(run: &Active) -> Option<Vec<Ready>> {
     let open: Vec<&CallState> = run.state.calls().iter().filter(|call| call.result.is_none()).collect();
     let first = open.first()?;
     if waits(first) {
@@ -36,7 +37,18 @@ pub(super) fn ready(run: &Active) -> Option<Vec<Ready>> {
         .take_while(|call| !waits(call) && parallel(run, call) && run.state.then() == tools::Then::GoOn)
         .count()
         .max(1);
-    Some(open.iter().take(together).map(|call| propose(run, call)).collect())
+    let mut ready = Vec::new();
+    for state in open.into_iter().take(together) {
+        let proposed = match proposed(run, state) {
+            Ok(call) => Ok(recorded::looked_at(&run.inner, &run.spec, call).await),
+            refused => refused,
+        };
+        ready.push(Ready {
+            state: state.clone(),
+            proposed,
+        });
+    }
+    Some(ready)
 }
 
 fn waits(call: &CallState) -> bool {
@@ -46,13 +58,6 @@ fn waits(call: &CallState) -> bool {
 fn parallel(run: &Active, call: &CallState) -> bool {
     let name = tools::canonical_name(&call.call.name);
     run.view.tools().iter().any(|row| row.name == name && row.parallel)
-}
-
-fn propose(run: &Active, state: &CallState) -> Ready {
-    Ready {
-        state: state.clone(),
-        proposed: proposed(run, state),
-    }
 }
 
 fn proposed(run: &Active, state: &CallState) -> Result<ProposedCall, NotProposed> {

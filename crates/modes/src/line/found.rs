@@ -2,7 +2,7 @@
 //! path is part of by its name alone.
 
 use super::word::{ANY, Inside, Text, text};
-use super::{Found, LinePlace, LineReading};
+use super::{Found, LinePlace, LineReading, recorded};
 use crate::call::Target;
 use crate::effect::{Effect, EffectSet};
 use crate::paths::{CREDENTIAL_STORES, START_UP_FILES, may_be_secret, secret_shaped, write_class};
@@ -86,6 +86,10 @@ impl<'a> Finding<'a> {
                 .commands
                 .iter_mut()
                 .for_each(|found| found.rememberable = false);
+        }
+        if !self.reading.commands.iter().all(|found| found.reads) {
+            // What is there now may be gone when git looks for it.
+            self.reading.targets.iter_mut().for_each(recorded::forget);
         }
         let commands = self.reading.commands.iter().map(|found| Target::Command {
             words: found.words.clone(),
@@ -258,7 +262,7 @@ impl<'a> Finding<'a> {
     }
 
     /// The absolute paths a text may mean.
-    fn paths(&self, path: &str, here: &Here) -> Vec<String> {
+    pub(super) fn paths(&self, path: &str, here: &Here) -> Vec<String> {
         if path.starts_with('/') {
             return vec![normal(path)];
         }
@@ -283,7 +287,7 @@ impl<'a> Finding<'a> {
         })
     }
 
-    fn relative(&self, path: &str) -> String {
+    pub(super) fn relative(&self, path: &str) -> String {
         match beneath(path, self.place.worktree) {
             Some("") => ".".to_owned(),
             Some(rest) => rest.to_owned(),

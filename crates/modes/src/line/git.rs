@@ -5,6 +5,7 @@
 use super::found::{Finding, Here, Kind, Meets};
 use super::options::{operands, option};
 use super::programs::git::{Act, COMMANDS, Row};
+use super::recorded;
 use super::word::Text;
 use crate::effect::{Effect, EffectSet};
 
@@ -14,7 +15,14 @@ const ACTS_ALONE: &[&str] = &["stash", "apply", "bisect", "bundle", "rerere"];
 /// Settles a git command.
 pub(super) fn git(finding: &mut Finding<'_>, words: &[Text], here: &Here) {
     let arguments = words.get(1..).unwrap_or_default();
-    let Some(Opened { rest, there, steered }) = opened(arguments, here) else {
+    let Some(Opened {
+        rest,
+        there,
+        steered,
+        elsewhere,
+    }) = opened(arguments, here)
+    else {
+        recorded::shown(finding, "", &[], &Here(None));
         finding.opaque("what git is to do is not known");
         return finding.found(
             words,
@@ -34,6 +42,8 @@ pub(super) fn git(finding: &mut Finding<'_>, words: &[Text], here: &Here) {
     if name == "--version" {
         return finding.looks(&unwrapped, here);
     }
+    let unknown = Here(None);
+    recorded::shown(finding, name, rest, if elsewhere { &unknown } else { &there });
     let Some(row) = COMMANDS.iter().find(|row| row.name == name) else {
         finding.opaque(format!(
             "git {} is no command of git: it may be an alias",
@@ -66,6 +76,8 @@ struct Opened<'w> {
     there: Here,
     /// Whether configuration, or another repository, is given.
     steered: bool,
+    /// Whether another repository may be given.
+    elsewhere: bool,
 }
 
 /// What stands between `git` and its command.
@@ -74,6 +86,7 @@ fn opened<'w>(arguments: &'w [Text], here: &Here) -> Option<Opened<'w>> {
         rest: arguments,
         there: here.clone(),
         steered: false,
+        elsewhere: false,
     };
     while let Some((word, after)) = opened.rest.split_first() {
         let text = word.constant()?;
@@ -87,6 +100,7 @@ fn opened<'w>(arguments: &'w [Text], here: &Here) -> Option<Opened<'w>> {
             }
             "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" | "--attr-source" => {
                 opened.steered = true;
+                opened.elsewhere |= text != "-c";
                 after.get(1..)?
             }
             "--no-pager"
@@ -99,6 +113,7 @@ fn opened<'w>(arguments: &'w [Text], here: &Here) -> Option<Opened<'w>> {
             "--version" => return Some(opened),
             text if text.starts_with('-') => {
                 opened.steered = true;
+                opened.elsewhere = true;
                 after
             }
             _ => return Some(opened),

@@ -4,6 +4,7 @@
 mod coreutils;
 mod families;
 pub(super) mod git;
+pub(super) mod recorded;
 mod tools;
 
 use std::collections::BTreeMap;

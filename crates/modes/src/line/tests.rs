@@ -270,7 +270,9 @@ fn acts(line: &str) -> Vec<String> {
         | Target::Command { .. }
         | Target::Branch { .. }
         | Target::Page { .. }
-        | Target::Mcp { .. } => None,
+        | Target::Mcp { .. }
+        | Target::History(_)
+        | Target::Recorded { .. } => None,
         Target::Delete { path, .. } => Some(format!("delete {path}")),
     };
     at(line).targets().iter().filter_map(act).collect()

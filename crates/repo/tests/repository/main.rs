@@ -18,6 +18,7 @@ mod layouts;
 mod outside;
 mod pushing;
 mod reading;
+mod recorded;
 mod snapshots;
 mod unreadable;
 mod writing;

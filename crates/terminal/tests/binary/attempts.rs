@@ -4,6 +4,7 @@
 
 mod autonomy;
 mod ground;
+mod history;
 pub(crate) mod keyboard;
 mod leaks;
 mod lines;

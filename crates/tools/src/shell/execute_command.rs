@@ -186,7 +186,7 @@ fn reads(targets: &[Target]) -> Vec<String> {
     targets
         .iter()
         .filter_map(|target| match target {
-            Target::Read { path } => Some(path.clone()),
+            Target::Read { path } | Target::Recorded { path } => Some(path.clone()),
             _ => None,
         })
         .collect()
