@@ -41,7 +41,7 @@ const FREE: [&str; 12] = [
 /// A repository in whose history a secret was added and removed again.
 fn place() -> Place {
     let place = Place::new();
-    place.settings("[limits]\nmistakes = \"off\"\n");
+    place.settings("[limits]\nmistakes = \"off\"\n[plan]\ntry = true\n");
     place.write(".env", &format!("KEY={WORD}\n"));
     place.write("src/app.js", "const x = 2;\n");
     place.git(&["add", "-A"]);
