@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// Milliseconds since 1970.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
-pub(crate) fn now_ms() -> i64 {
+pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 

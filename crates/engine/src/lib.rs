@@ -47,6 +47,7 @@ mod turn;
 mod view;
 mod worktree;
 
+pub use clock::now_ms;
 pub use command::{About, Address, Command, Done, Extent, PersonAnswer, PersonDecision};
 pub use config::{
     Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS,
@@ -61,7 +62,7 @@ pub use store::{FaultMoment, FaultPoint};
 pub use tools::mcp::{Launch, Server, Template};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
-    AskedIn, CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange,
-    KeptView, LandingReport, McpServerView, McpToolView, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView,
-    RuleView, RunReport, RunView, SpaceView, StepReport,
+    CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange, KeptView,
+    LandingReport, McpServerView, McpToolView, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RuleView,
+    RunReport, RunView, SpaceView, StepReport,
 };

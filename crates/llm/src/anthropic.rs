@@ -14,13 +14,15 @@ use crate::repair::{Rules, word_letter};
 use crate::wire::{CallIds, Outgoing, Remote, Wire, secret_header};
 use crate::{Fitted, Model, ModelError, ModelSettings, Provider, Request, SetupError, http};
 use assembly::Answer;
+pub(crate) use body::thinking_fields;
+pub(crate) use family::fit;
 
 const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
 const BETA_HEADER: HeaderName = HeaderName::from_static("anthropic-beta");
 /// Lets a model with a thinking budget think between tool calls too.
-const INTERLEAVED: HeaderValue = HeaderValue::from_static("interleaved-thinking-2025-05-14");
+pub(crate) const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 
 /// A place that speaks the Messages protocol. One serves every model there.
 pub(crate) struct Anthropic {
@@ -64,14 +66,14 @@ impl Wire for Anthropic {
     }
 
     fn fit(&self, settings: &ModelSettings) -> Fitted {
-        family::fit(settings)
+        fit(settings)
     }
 
     fn outgoing(&self, request: &Request) -> Outgoing {
         let body = body::body(request);
         let mut headers = self.headers.clone();
         if body.pointer("/thinking/budget_tokens").is_some() {
-            headers.insert(BETA_HEADER, INTERLEAVED);
+            headers.insert(BETA_HEADER, HeaderValue::from_static(INTERLEAVED));
         }
         Outgoing {
             address: self.address.clone(),
@@ -85,8 +87,7 @@ impl Wire for Anthropic {
     }
 
     fn failure(&self, status: u16, body: &str) -> ModelError {
-        let (kind, message) = frame::failure(status, body);
-        ModelError::new(kind, message)
+        frame::failure(status, body)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Reading what sort a provider's failure is. What HTTP wires have in common; no wire's error body
 //! is known here.
 
-use crate::ErrorKind;
+use crate::{ErrorKind, ModelError};
 
 /// How providers say that a request is larger than the window. They use status 400 for it, like
 /// for any other fault of a request, so that only the words tell.
-const OVERFLOW_WORDS: [&str; 7] = [
+const OVERFLOW_WORDS: [&str; 8] = [
     "prompt is too long",
     "input is too long",
     "exceed context limit",
@@ -13,6 +13,7 @@ const OVERFLOW_WORDS: [&str; 7] = [
     "exceeds context window",
     "context window exceeded",
     "maximum context length",
+    "exceeds the maximum number of tokens",
 ];
 
 /// How providers say that they will not have this content.
@@ -41,6 +42,17 @@ pub(crate) fn kind_of_words(words: &str) -> ErrorKind {
     } else {
         ErrorKind::BadRequest
     }
+}
+
+/// The failure that an answer is whose body is not in its protocol's form, by its status and words.
+pub(crate) fn unread(status: u16, text: &str) -> ModelError {
+    let words = text.trim();
+    let message = if words.is_empty() {
+        format!("status {status} without a word")
+    } else {
+        words.to_owned()
+    };
+    ModelError::new(kind_of_status(status, words), message)
 }
 
 #[cfg(test)]

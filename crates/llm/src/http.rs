@@ -77,6 +77,17 @@ pub(crate) fn beneath(base: &reqwest::Url, path: &str) -> reqwest::Url {
     url
 }
 
+/// `text` as one segment of a path, or a part of one: all but plain letters, digits and `-._~` are
+/// encoded.
+pub(crate) fn segment(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
 /// A connection that could not be made or did not last.
 pub(crate) fn dropped(error: reqwest::Error) -> ModelError {
     // The chain below the first line says what went wrong; the URL is left out of all of it.

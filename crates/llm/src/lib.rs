@@ -10,10 +10,13 @@
 )]
 
 mod anthropic;
+mod bedrock;
 mod error;
+mod event_stream;
 mod events;
 mod failure;
 mod fold;
+mod gemini;
 mod http;
 mod message;
 mod model;
@@ -26,11 +29,12 @@ mod settings;
 mod wait;
 mod wire;
 
+pub use bedrock::{Clock, Credentials};
 pub use error::{ErrorKind, ModelError, Partial, SetupError};
 pub use fold::{DEFAULT_TABLE, Effective, Given, Layer, Origin, Table, fold};
 pub use message::{Block, Message, ResultPart, Role, ToolCall};
 pub use model::{Model, ModelIdentity, Part, PartStream};
-pub use provider::{Preset, Protocol, Provider};
+pub use provider::{Preset, Protocol, Provider, SignedWith};
 pub use request::{Request, RequestContext, RequestSize, Size, ToolSpec};
 pub use response::{Response, StopReason, Usage};
 pub use settings::{Adjustment, Effort, Fitted, ModelSettings};

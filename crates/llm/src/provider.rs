@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::{Model, SetupError, anthropic};
+use crate::{Credentials, Model, SetupError, anthropic, bedrock, gemini};
 
 /// A protocol models are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -15,6 +15,12 @@ use crate::{Model, SetupError, anthropic};
 pub enum Protocol {
     /// Anthropic's Messages.
     Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
+    /// The same at a project's place in Vertex.
+    Vertex,
+    /// Amazon Bedrock's `Converse`.
+    Bedrock,
 }
 
 /// A provider that is known by name: a table of `data/presets.toml`.
@@ -32,6 +38,22 @@ pub struct Preset {
     /// True where it answers without a key too, such as a server on this machine.
     #[serde(default)]
     pub keyless: bool,
+    /// The variables of what signs requests instead, where the protocol has signatures.
+    pub signed: Option<SignedWith>,
+}
+
+/// The variables that hold what requests are signed with.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedWith {
+    /// See [`Credentials::access_key`].
+    pub access_key: String,
+    /// See [`Credentials::secret_key`].
+    pub secret_key: String,
+    /// See [`Credentials::session_token`].
+    pub session_token: String,
+    /// See [`Credentials::region`].
+    pub region: String,
 }
 
 static PRESETS: LazyLock<BTreeMap<String, Preset>> =
@@ -84,6 +106,8 @@ pub struct Provider {
     pub base_url: String,
     /// The key, where there is one.
     pub key: Option<SecretString>,
+    /// What signs requests where a protocol has signatures and there is no key.
+    pub credentials: Option<Credentials>,
 }
 
 impl Provider {
@@ -91,6 +115,9 @@ impl Provider {
     pub fn connect(&self) -> Result<Arc<dyn Model>, SetupError> {
         match self.preset.protocol {
             Protocol::Anthropic => anthropic::connect(self),
+            Protocol::Gemini => gemini::connect(self),
+            Protocol::Vertex => gemini::connect_vertex(self),
+            Protocol::Bedrock => bedrock::connect(self),
         }
     }
 }

@@ -122,6 +122,19 @@ impl Effort {
             Self::Max => "max",
         }
     }
+
+    /// The thinking budget the word stands for, where a model takes only budgets.
+    pub(crate) fn budget(self) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::Minimal => Some(1_024),
+            Self::Low => Some(4_096),
+            Self::Medium => Some(10_000),
+            Self::High => Some(20_000),
+            Self::XHigh => Some(32_000),
+            Self::Max => Some(48_000),
+        }
+    }
 }
 
 impl FromStr for Effort {
@@ -173,6 +186,49 @@ impl Fitted {
     pub(crate) fn set_output(&mut self, used: u64, reason: &str) {
         let asked = self.settings.max_output.replace(used);
         self.note("max_output", words(asked), used.to_string(), reason);
+    }
+
+    /// Sends no budget, which the model does not take.
+    pub(crate) fn drop_budget(&mut self, reason: &str) {
+        if self.settings.thinking_budget.is_some() {
+            self.set_budget(None, reason);
+        }
+    }
+
+    /// Leaves thinking to the model.
+    pub(crate) fn drop_thinking(&mut self, reason: &str) {
+        self.drop_budget(reason);
+        if self.settings.effort != Some(Effort::None) {
+            self.set_effort(None, reason);
+        }
+    }
+
+    /// The strongest of `words`, weakest first, that is no stronger than what was asked, else the
+    /// weakest.
+    pub(crate) fn fit_effort(&mut self, words: &[Effort], can_disable: bool) {
+        let Some(asked) = self.settings.effort else {
+            return;
+        };
+        let used = words.iter().rev().find(|word| **word <= asked).or(words.first());
+        match asked {
+            Effort::None if can_disable => {}
+            Effort::None => self.set_effort(used.copied(), "the model cannot be told not to think"),
+            _ => self.set_effort(used.copied(), "the model does not know the word"),
+        }
+    }
+
+    pub(crate) fn set_effort(&mut self, used: Option<Effort>, reason: &str) {
+        let asked = std::mem::replace(&mut self.settings.effort, used);
+        if asked != used {
+            let word = |effort: Option<Effort>| effort.map_or("none", Effort::word);
+            self.note("effort", word(asked).into(), word(used).into(), reason);
+        }
+    }
+
+    pub(crate) fn drop_output(&mut self, reason: &str) {
+        if let Some(asked) = self.settings.max_output.take() {
+            self.note("max_output", asked.to_string(), words(None), reason);
+        }
     }
 
     pub(crate) fn drop_temperature(&mut self, reason: &str) {

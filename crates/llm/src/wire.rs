@@ -16,7 +16,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use crate::repair::{self, Rules};
 use crate::{
     Block, ErrorKind, Fitted, Model, ModelError, ModelIdentity, ModelSettings, Part, PartStream, Partial, Request,
-    Response, SetupError, events, http, wait,
+    Response, SetupError, event_stream, events, http, wait,
 };
 
 /// One protocol at one place. Pure: it writes requests and reads answers, and sends nothing.
@@ -64,12 +64,15 @@ pub(crate) trait Assembly: Send + 'static {
 pub(crate) enum Framing {
     /// `text/event-stream`.
     ServerSentEvents,
+    /// `application/vnd.amazon.eventstream`.
+    AmazonEventStream,
 }
 
 impl Framing {
     fn content_type(self) -> &'static str {
         match self {
             Self::ServerSentEvents => "text/event-stream",
+            Self::AmazonEventStream => "application/vnd.amazon.eventstream",
         }
     }
 
@@ -77,6 +80,7 @@ impl Framing {
         let pieces = http::bounded(answer.bytes_stream());
         match self {
             Self::ServerSentEvents => events::events(pieces).boxed(),
+            Self::AmazonEventStream => event_stream::events(pieces).boxed(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{ChosenModel, ModelSource, Problem, ProblemKind};
-use llm::{Effective, Given, Layer, Model, ModelSettings, Preset, Provider, SetupError, Table, scripted};
+use llm::{Credentials, Effective, Given, Layer, Model, ModelSettings, Preset, Provider, SetupError, Table, scripted};
 use modes::Mode;
 use secrecy::SecretString;
 
@@ -200,6 +200,7 @@ impl Models {
             preset: preset.clone(),
             base_url: self.address(settings, preset)?,
             key: self.key(settings, preset)?,
+            credentials: self.credentials(preset),
         };
         provider.connect().map_err(|error| self.problem(error))
     }
@@ -237,21 +238,41 @@ impl Models {
             None => preset.keys.iter().map(String::as_str).collect(),
         };
         let key = variables.iter().find_map(|variable| self.environment.key(variable));
-        if key.is_some() || (preset.keyless && named.is_none()) {
+        let goes_without = preset.keyless || self.credentials(preset).is_some();
+        if key.is_some() || (goes_without && named.is_none()) {
             return Ok(key);
         }
         let missing = variables.join(" or ");
         let first = variables.first().copied().unwrap_or_default();
-        Err(broken(format!(
+        let mut problem = broken(format!(
             "The model `{}` of `{}` needs a key: {missing} is not set.",
             settings.model, settings.provider
         ))
-        .hint(format!("export {first}=…"))
-        .hint(format!(
-            "Or name another variable in {}: [providers.{}] key_env = \"NAME\"",
-            self.person, settings.provider
-        ))
-        .hint("Without a key, a script can answer: `--model scripted:FILE`."))
+        .hint(format!("export {first}=…"));
+        if let Some(signed) = &preset.signed {
+            problem = problem.hint(format!(
+                "Or let requests be signed: export {}=… {}=… {}=…",
+                signed.access_key, signed.secret_key, signed.region
+            ));
+        }
+        Err(problem
+            .hint(format!(
+                "Or name another variable in {}: [providers.{}] key_env = \"NAME\"",
+                self.person, settings.provider
+            ))
+            .hint("Without a key, a script can answer: `--model scripted:FILE`."))
+    }
+
+    /// What signs requests to a provider, where its variables are set.
+    fn credentials(&self, preset: &Preset) -> Option<Credentials> {
+        let signed = preset.signed.as_ref()?;
+        Some(Credentials {
+            access_key: self.environment.word(&signed.access_key)?,
+            secret_key: self.environment.key(&signed.secret_key)?,
+            session_token: self.environment.key(&signed.session_token),
+            region: self.environment.word(&signed.region)?,
+            clock: Arc::new(engine::now_ms),
+        })
     }
 
     fn script(&self, file: &str) -> Result<Arc<dyn Model>, Problem> {

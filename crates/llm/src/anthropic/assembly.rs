@@ -73,10 +73,7 @@ impl Assembly for Answer {
                 Ok(Vec::new())
             }
             Frame::MessageStop => Ok(vec![Part::Done(self.end()?)]),
-            Frame::Error { error } => {
-                let (kind, message) = error.read(None);
-                Err(ModelError::new(kind, message))
-            }
+            Frame::Error { error } => Err(error.read(None)),
             Frame::Unknown => Ok(Vec::new()),
         }
     }

@@ -18,12 +18,7 @@ pub(crate) fn body(request: &Request) -> Value {
     body.insert("model".into(), settings.model.as_str().into());
     body.insert("max_tokens".into(), settings.max_output.into());
     body.insert("stream".into(), true.into());
-    if let Some(thinking) = thinking(settings) {
-        body.insert("thinking".into(), thinking);
-    }
-    if let Some(effort) = adaptive_effort(settings) {
-        body.insert("output_config".into(), json!({"effort": effort.word()}));
-    }
+    body.extend(thinking_fields(settings));
     if let Some(temperature) = settings.temperature {
         body.insert("temperature".into(), temperature.into());
     }
@@ -37,6 +32,19 @@ pub(crate) fn body(request: &Request) -> Value {
     }
     body.insert("messages".into(), messages(&request.messages));
     Value::Object(body)
+}
+
+/// How much to think, in the fields Anthropic's models take wherever they answer. `settings` have
+/// been fitted.
+pub(crate) fn thinking_fields(settings: &ModelSettings) -> Map<String, Value> {
+    let mut fields = Map::new();
+    if let Some(thinking) = thinking(settings) {
+        fields.insert("thinking".into(), thinking);
+    }
+    if let Some(effort) = adaptive_effort(settings) {
+        fields.insert("output_config".into(), json!({"effort": effort.word()}));
+    }
+    fields
 }
 
 fn thinking(settings: &ModelSettings) -> Option<Value> {

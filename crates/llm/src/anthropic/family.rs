@@ -99,19 +99,6 @@ const USUAL_OUTPUT: u64 = 16_000;
 /// The protocol refuses smaller budgets.
 const SMALLEST_BUDGET: u64 = 1_024;
 
-/// The thinking budget an effort word stands for, where a model takes only budgets.
-fn budget_of(effort: Effort) -> Option<u64> {
-    match effort {
-        Effort::None => None,
-        Effort::Minimal => Some(1_024),
-        Effort::Low => Some(4_096),
-        Effort::Medium => Some(10_000),
-        Effort::High => Some(20_000),
-        Effort::XHigh => Some(32_000),
-        Effort::Max => Some(48_000),
-    }
-}
-
 impl Family {
     /// The family of `model`.
     pub(crate) fn of(model: &str) -> &'static Self {
@@ -140,7 +127,7 @@ pub(crate) fn fit(settings: &ModelSettings) -> Fitted {
     let family = Family::of(&settings.model);
     let mut settings = settings.clone();
     if family.budget && family.efforts.is_empty() && settings.thinking_budget.is_none() {
-        settings.thinking_budget = settings.effort.and_then(budget_of);
+        settings.thinking_budget = settings.effort.and_then(Effort::budget);
     }
     if settings.max_output.is_none() {
         let output = settings

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{ErrorKind, Usage, failure};
+use crate::{ErrorKind, ModelError, Usage, failure};
 
 /// One event. The protocol reserves the right to add kinds; unknown ones are passed over.
 #[derive(Debug, Deserialize)]
@@ -112,9 +112,9 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// The kind and the provider's words. `status` is that of an answer that failed as a whole;
+    /// The failure in the provider's words. `status` is that of an answer that failed as a whole;
     /// inside a stream there is only the type.
-    pub(crate) fn read(self, status: Option<u16>) -> (ErrorKind, String) {
+    pub(crate) fn read(self, status: Option<u16>) -> ModelError {
         let kind = match self.kind.as_str() {
             "overloaded_error" => ErrorKind::Overloaded,
             "rate_limit_error" => ErrorKind::RateLimited,
@@ -131,25 +131,18 @@ impl Fault {
         } else {
             self.message
         };
-        (kind, message)
+        ModelError::new(kind, message)
     }
 }
 
-/// The kind and the provider's words of an answer with a failing `status` and body `text`.
-pub(crate) fn failure(status: u16, text: &str) -> (ErrorKind, String) {
+/// The failure that an answer with a failing `status` and body `text` is.
+pub(crate) fn failure(status: u16, text: &str) -> ModelError {
     #[derive(Deserialize)]
     struct Body {
         error: Fault,
     }
-    if let Ok(Body { error }) = serde_json::from_str(text) {
-        return error.read(Some(status));
+    match serde_json::from_str(text) {
+        Ok(Body { error }) => error.read(Some(status)),
+        Err(_) => failure::unread(status, text),
     }
-    let kind = failure::kind_of_status(status, text);
-    let words = text.trim();
-    let message = if words.is_empty() {
-        format!("status {status} without a word")
-    } else {
-        words.to_owned()
-    };
-    (kind, message)
 }

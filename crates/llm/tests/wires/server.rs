@@ -134,6 +134,7 @@ pub(crate) fn model_at(preset: &str, base_url: &str, key: &str) -> Result<Arc<dy
         preset: Preset::named(preset).unwrap().clone(),
         base_url: base_url.into(),
         key: Some(SecretString::from(key)),
+        credentials: None,
     };
     provider.connect()
 }

@@ -176,6 +176,29 @@ fn the_settings_of_a_mode_are_told_with_their_places() {
     );
 }
 
+#[test]
+fn requests_to_bedrock_go_with_a_key_or_signed() {
+    let person = "[models.default]\nprovider = \"bedrock\"\nmodel = \"us.amazon.nova-pro-v1:0\"\n";
+    let region = ("AWS_REGION", "eu-central-1");
+    let choose = |set: &[(&str, &str)]| models(person, None, set).choose(mode("plan"));
+    assert!(choose(&[region, ("AWS_BEARER_TOKEN_BEDROCK", "k")]).is_ok());
+    assert!(choose(&[region, ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "s")]).is_ok());
+    let missing = choose(&[region, ("AWS_ACCESS_KEY_ID", "a")]).err().unwrap();
+    assert!(
+        missing
+            .message
+            .ends_with("needs a key: AWS_BEARER_TOKEN_BEDROCK is not set."),
+        "{}",
+        missing.message
+    );
+    assert_eq!(
+        missing.hints[1],
+        "Or let requests be signed: export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_REGION=…"
+    );
+    let nowhere = choose(&[("AWS_BEARER_TOKEN_BEDROCK", "k")]).err().unwrap();
+    assert!(nowhere.message.contains("AWS_REGION is not set"), "{}", nowhere.message);
+}
+
 /// A server that counts requests and keeps their keys.
 async fn listener() -> (String, Arc<Mutex<Vec<String>>>) {
     let keys: Arc<Mutex<Vec<String>>> = Arc::default();
