@@ -106,9 +106,20 @@ impl Inner {
         self.git.as_ref().zip(self.checkout.as_ref())
     }
 
-    /// Hosts that need no question, beside the shipped ones.
+    /// Hosts that need no question, beside the shipped ones: those of the settings, and of the repository's
+    /// remotes where no process of a run could have written them.
     pub(crate) fn hosts(&self) -> Vec<String> {
-        self.config.hosts.clone()
+        let sealed = self.walls_standing() == WallsStanding::Proven;
+        let remotes = self
+            .checkout
+            .iter()
+            .filter(|_| sealed)
+            .flat_map(repo::Checkout::remotes);
+        let remotes = remotes.flat_map(|address| modes::hosts_of_remote(address));
+        let mut hosts: Vec<String> = self.config.hosts.iter().cloned().chain(remotes).collect();
+        hosts.sort();
+        hosts.dedup();
+        hosts
     }
 
     pub(crate) fn walls_standing(&self) -> WallsStanding {

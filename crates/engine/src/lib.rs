@@ -62,7 +62,7 @@ pub use store::{FaultMoment, FaultPoint};
 pub use tools::mcp::{Launch, Server, Template};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
-    CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange, KeptView,
-    LandingReport, McpServerView, McpToolView, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RuleView,
-    RunReport, RunView, SpaceView, StepReport,
+    AskedIn, CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange,
+    HostRefused, KeptView, LandingReport, McpServerView, McpToolView, ModelUsed, OrchestrationReport, Pending,
+    PlanBrief, PlanView, RuleView, RunReport, RunView, SpaceView, StepReport,
 };

@@ -17,7 +17,8 @@ use crate::orchestrate;
 use crate::problem::Problem;
 use crate::run_state::RunState;
 use crate::view::{
-    CheckRun, Cost, Denial, Details, LandingReport, ModelUsed, OrchestrationReport, PlanBrief, RunReport, StepReport,
+    CheckRun, Cost, Denial, Details, HostRefused, LandingReport, ModelUsed, OrchestrationReport, PlanBrief, RunReport,
+    StepReport,
 };
 
 /// The report of a run as it stands, with the run that followed it.
@@ -53,7 +54,7 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         orchestration: None,
         review: None,
         denials: denials(state),
-        hosts_refused: state.refused_hosts.iter().cloned().collect(),
+        hosts_refused: state.refused_hosts.values().cloned().collect(),
         thread_holds_secrets: inner.thread_holds_secrets(&start.thread).await?,
         files_changed: state.changed.clone(),
         checks: state.checks.clone(),
@@ -143,9 +144,9 @@ pub(crate) async fn of_orchestration(inner: &Arc<Inner>, id: &str, stopped: bool
         report.denials.splice(0..0, denials(earlier));
         let more = earlier
             .refused_hosts
-            .iter()
-            .filter(|host| !report.hosts_refused.contains(host));
-        let more: Vec<String> = more.cloned().collect();
+            .values()
+            .filter(|one| !report.hosts_refused.iter().any(|known| known.host == one.host));
+        let more: Vec<HostRefused> = more.cloned().collect();
         report.hosts_refused.extend(more);
         report.usage += earlier.usage;
         if earlier.start.thread != state.start.thread {

@@ -73,6 +73,16 @@ pub(crate) async fn list(inner: &Inner) -> Result<Vec<RuleView>, Problem> {
         .collect();
     views.extend(written);
     views.extend(modes::defaults().into_iter().map(|row| built_in("built-in", row)));
+    views.push(RuleView {
+        rule: "net(HOST)".to_owned(),
+        verdict: Verdict::Allow,
+        scope: None,
+        layer: "built-in",
+        place: "where your models answer, the repository's remotes, [network] hosts".to_owned(),
+        managed: false,
+        kept: None,
+        names: inner.hosts(),
+    });
     Ok(views)
 }
 
@@ -85,7 +95,7 @@ fn of_text(rule: &RuleText) -> RuleView {
         place: rule.place.clone(),
         managed: rule.scope == Scope::Managed,
         kept: None,
-        names: &[],
+        names: Vec::new(),
     }
 }
 
@@ -110,6 +120,6 @@ fn built_in(layer: &'static str, row: BuiltIn) -> RuleView {
         place: row.why,
         managed: false,
         kept: None,
-        names: row.names,
+        names: row.names.iter().map(|name| (*name).to_owned()).collect(),
     }
 }

@@ -1,13 +1,13 @@
 //! A run as its facts have made it. Pure: folds facts, decides nothing about permission.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer, RememberedRule};
 use serde_json::Value;
 use tools::{Then, ToolResult};
 
 use crate::fact::{Entry, Fact, How, RunStart};
-use crate::view::CheckRun;
+use crate::view::{CheckRun, HostRefused};
 
 /// Everything known about a run.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ pub(crate) struct RunState {
     /// Whether secrets were read in it.
     pub read_secrets: bool,
     /// Hosts its processes were refused.
-    pub refused_hosts: BTreeSet<String>,
+    pub refused_hosts: BTreeMap<String, HostRefused>,
     pub last_number: u64,
 }
 
@@ -109,7 +109,7 @@ impl RunState {
             summary: String::new(),
             before_tree: None,
             read_secrets: false,
-            refused_hosts: BTreeSet::new(),
+            refused_hosts: BTreeMap::new(),
             last_number: number,
         };
         for (number, _, fact) in facts {
@@ -296,8 +296,16 @@ impl RunState {
             _ => 0,
         };
         self.seen.extend(result.seen.clone());
-        let refused = result.reached.iter().filter(|reached| reached.refused.is_some());
-        self.refused_hosts.extend(refused.map(|reached| reached.host.clone()));
+        for reached in &result.reached {
+            if let Some(why) = &reached.refused {
+                let refused = HostRefused {
+                    host: reached.host.clone(),
+                    why: why.clone(),
+                    can_ask: reached.can_ask,
+                };
+                self.refused_hosts.insert(reached.host.clone(), refused);
+            }
+        }
         for path in &result.changed {
             if !self.changed.contains(path) {
                 self.changed.push(path.clone());

@@ -39,8 +39,8 @@ pub struct RunReport {
     pub review: Option<Value>,
     /// Calls that were refused.
     pub denials: Vec<Denial>,
-    /// Hosts that its commands were refused; `--allow 'net(HOST)'` opens one.
-    pub hosts_refused: Vec<String>,
+    /// Hosts that its commands were refused; in JSON their names.
+    pub hosts_refused: Vec<HostRefused>,
     /// Whether secrets were read in the thread: what leaves it is asked about from then on.
     pub thread_holds_secrets: bool,
     /// Files that changed, as observed.
@@ -73,6 +73,23 @@ impl RunReport {
             .into_iter()
             .find(|code| *code == own || *code == next)
             .unwrap_or_default()
+    }
+}
+
+/// A host that commands did not reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostRefused {
+    /// The host, as rules name it.
+    pub host: String,
+    /// Why not, in words.
+    pub why: String,
+    /// Whether the list of hosts or a rule would open it.
+    pub can_ask: bool,
+}
+
+impl Serialize for HostRefused {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.host)
     }
 }
 
@@ -236,7 +253,7 @@ pub struct RuleView {
     /// How it came to be kept for the workspace.
     pub kept: Option<KeptView>,
     /// The names of its list.
-    pub names: &'static [&'static str],
+    pub names: Vec<String>,
 }
 
 /// How a rule came to be kept.

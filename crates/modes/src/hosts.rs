@@ -81,6 +81,10 @@ pub const SHIPPED_HOSTS: &[&str] = &[
 /// The ports of the web, which a host is named without.
 const WEB_PORTS: [u16; 2] = [80, 443];
 
+/// Where git speaks over ssh, and where it speaks alone.
+const SSH_PORT: u16 = 22;
+const GIT_PORT: u16 = 9418;
+
 /// Longest list of URLs taken from a thread.
 const MOST_URLS: usize = 1000;
 
@@ -176,6 +180,40 @@ pub fn page_key(url: &str) -> Option<String> {
 pub fn host_of_page(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     host_key(url.host_str()?, url.port_or_known_default()?)
+}
+
+/// The hosts at which a remote of a repository answers: on the web, and where git speaks to it over
+/// another port. Reads addresses as git does, `git@example.org:a.git` too; none for a folder.
+pub fn hosts_of_remote(address: &str) -> Vec<String> {
+    let of_ssh = |name: &str, port: u16| {
+        [host_key(name, 443), host_key(name, port)]
+            .into_iter()
+            .flatten()
+            .collect()
+    };
+    if address.contains("::") {
+        // The name of a program that is given the rest.
+        return Vec::new();
+    }
+    if let Some((scheme, _)) = address.split_once("://") {
+        let Some((url, name)) = Url::parse(address)
+            .ok()
+            .and_then(|url| Some((url.clone(), url.host_str()?.to_owned())))
+        else {
+            return Vec::new();
+        };
+        return match scheme {
+            "http" | "https" => host_of_page(address).into_iter().collect(),
+            "ssh" | "git+ssh" => of_ssh(&name, url.port().unwrap_or(SSH_PORT)),
+            "git" => host_key(&name, url.port().unwrap_or(GIT_PORT)).into_iter().collect(),
+            _ => Vec::new(),
+        };
+    }
+    let place = address.split_once(':').map(|(place, _)| place);
+    match place.filter(|place| !place.contains('/')) {
+        Some(place) => of_ssh(place.rsplit('@').next().unwrap_or_default(), SSH_PORT),
+        None => Vec::new(),
+    }
 }
 
 /// What the history of a thread decides about hosts.
@@ -305,6 +343,34 @@ mod tests {
         assert_eq!(parse_host("example.org:8443").as_deref(), Some("example.org:8443"));
         assert_eq!(parse_host("example.org:443").as_deref(), Some("example.org"));
         assert_eq!(parse_host("https://example.org"), None);
+    }
+
+    #[test]
+    fn a_remote_answers_at_hosts() {
+        let check = |address: &str, expected: &[&str]| assert_eq!(hosts_of_remote(address), expected, "{address}");
+        check("https://Forge.example/a/b.git", &["forge.example"]);
+        check("https://ann:secret@forge.example:8443/b.git", &["forge.example:8443"]);
+        check("git@forge.example:a/b.git", &["forge.example", "forge.example:22"]);
+        check("forge.example:b.git", &["forge.example", "forge.example:22"]);
+        check("ssh://git@forge.example/b.git", &["forge.example", "forge.example:22"]);
+        check(
+            "ssh://git@forge.example:2222/b.git",
+            &["forge.example", "forge.example:2222"],
+        );
+        check("git://forge.example/b.git", &["forge.example:9418"]);
+        for nowhere in [
+            "",
+            "../b.git",
+            "/srv/b.git",
+            "./a:b.git",
+            "file:///srv/b.git",
+            "ext::sh -c 'touch x'",
+            "https://",
+            "git@a b:c",
+            ":c",
+        ] {
+            check(nowhere, &[]);
+        }
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub use contract::{
 pub use decision::{Answer, Ask, Decision, DecisionRecord, Judged, Layer, Permit, Question, Refusal, Weight};
 pub use effect::{Effect, EffectSet};
 pub use hosts::{
-    HostDecision, HostGate, SHIPPED_HOSTS, ThreadReach, host_key, host_of_page, page_key, parse_host, parse_pattern,
-    urls_in,
+    HostDecision, HostGate, SHIPPED_HOSTS, ThreadReach, host_key, host_of_page, hosts_of_remote, page_key, parse_host,
+    parse_pattern, urls_in,
 };
 pub use judge::{foreign_shell, judge, weights};
 pub use line::{Found, LinePlace, LineReading, Shown};

@@ -63,6 +63,11 @@ impl Checkout {
         Err(RepoError::NoRepository(folder))
     }
 
+    /// The addresses of the repository's remotes, as its configuration had them when it was found.
+    pub fn remotes(&self) -> &[String] {
+        &self.settings.remotes
+    }
+
     /// What must stay read-only for a run's processes: the `.git` of the worktree and everything
     /// it points at.
     pub fn sealed(&self) -> Vec<PathBuf> {

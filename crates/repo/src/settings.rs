@@ -11,7 +11,12 @@ pub(crate) struct Settings {
     /// Allow-listed lines for our own configuration: full key and value.
     copied: Vec<(&'static str, String)>,
     object_format: Option<String>,
+    /// The addresses of the remotes. They are told to people and judges, and to no git.
+    pub(crate) remotes: Vec<String>,
 }
+
+/// Addresses of remotes that are looked at.
+const MOST_REMOTES: usize = 100;
 
 /// Keys that say how files are stored. None names a program, a path or an address.
 const COPIED: [(&str, &[&str]); 6] = [
@@ -26,6 +31,13 @@ const COPIED: [(&str, &[&str]); 6] = [
 pub(crate) async fn load(git: &Git, worktree: &Path, config: &Path) -> Result<Settings, RepoError> {
     let mut settings = Settings::default();
     for (key, value) in git.list_config(worktree, config).await? {
+        let of_remote = key.strip_prefix("remote.").unwrap_or_default();
+        if of_remote.ends_with(".url") || of_remote.ends_with(".pushurl") {
+            if settings.remotes.len() < MOST_REMOTES {
+                settings.remotes.push(value);
+            }
+            continue;
+        }
         let value = value.to_ascii_lowercase();
         match key.as_str() {
             "extensions.objectformat" if matches!(value.as_str(), "sha1" | "sha256") => {

@@ -22,18 +22,21 @@ pub(crate) async fn say(printer: &mut Printer, engine: &Engine, report: &RunRepo
             &format!("{}   {} (nobody was here to ask)", denial.tool, denial.reason),
         );
     }
-    if !report.hosts_refused.is_empty() {
-        let hosts = report.hosts_refused.join(", ");
+    for refused in &report.hosts_refused {
         printer.line(
             Mark::Refused,
-            &format!("commands did not reach {hosts}: not on the list of hosts"),
+            &format!("commands did not reach {}: {}", refused.host, refused.why),
         );
-        if let Some(first) = report.hosts_refused.first() {
-            printer.line(
-                Mark::Note,
-                &format!("hint: --allow 'net({first})' opens a host for a run, [network] hosts for good."),
-            );
-        }
+    }
+    if let Some(first) = report.hosts_refused.iter().find(|refused| refused.can_ask) {
+        printer.line(
+            Mark::Note,
+            &format!(
+                "hint: --allow 'net({})' opens a host for one run; `hosts` under [network] of your own settings, for \
+                 every run.",
+                first.host
+            ),
+        );
     }
     if report.thread_holds_secrets {
         printer.line(

@@ -1,6 +1,7 @@
 //! The composition root: environment, settings, models and walls put together into an engine. It
 //! must not know what is done with the engine.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -149,14 +150,16 @@ impl House {
         held: Held,
     ) -> Result<Engine, Problem> {
         let models = Arc::new(self.models(settings, named));
-        self.engine_with(settings, models, attendance, held).await
+        let hosts = models.hosts();
+        self.engine_with(settings, models, hosts, attendance, held).await
     }
 
-    /// Opens the engine with models of one's own.
+    /// Opens the engine with models of one's own, which answer at these hosts.
     pub(crate) async fn engine_with(
         &self,
         settings: &Settings,
         models: Arc<dyn ModelSource>,
+        answering: BTreeSet<String>,
         attendance: Attendance,
         held: Held,
     ) -> Result<Engine, Problem> {
@@ -175,12 +178,7 @@ impl House {
                 .map(|server| server.server(&self.environment))
                 .collect(),
             parts: settings.parts.clone(),
-            hosts: settings
-                .hosts
-                .iter()
-                .cloned()
-                .chain(crate::models::hosts(settings, &self.environment))
-                .collect(),
+            hosts: settings.hosts.iter().cloned().chain(answering).collect(),
             names: self.names()?,
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),

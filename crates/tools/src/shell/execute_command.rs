@@ -309,7 +309,11 @@ fn report(finished: &Finished, time: Duration, scope: &Scope) -> ToolResult {
         parts.push(format!("[{remark}]"));
     }
     let failed = finished.excess.is_some() || finished.exit != Some(0);
-    let hints = if failed { hints(&tail.text) } else { Vec::new() };
+    let hints = if failed {
+        hints(&tail.text, scope.containment)
+    } else {
+        Vec::new()
+    };
     parts.push(if tail.text.trim().is_empty() {
         "[no output]".to_owned()
     } else {

@@ -1,38 +1,45 @@
 //! What a failed command's words say about the walls, in one line each: data.
 
-/// Words of a program, and what the model should know.
+use modes::{Containment, Network};
+
+/// Words of a program that was refused by the walls.
 const HINTS: &[(&[&str], &str)] = &[
     (
         &["Read-only file system"],
         "outside the project, and its .git, is read-only here; commit with git_write, keep temporary files in $TMPDIR",
     ),
     (
-        &[
-            "Could not resolve host",
-            "Temporary failure in name resolution",
-            "Network is unreachable",
-            "Name or service not known",
-            "Connection refused",
-            "EAI_AGAIN",
-            "ENETUNREACH",
-            "ECONNREFUSED",
-            "socket: Operation not permitted",
-        ],
-        "commands reach hosts only through the proxy that HTTPS_PROXY names, and nothing of this machine: package registries and documentation are open, any other host is named in `hosts`",
-    ),
-    (
         &["Operation not permitted", "Permission denied"],
-        "the walls forbid other networks, mounts, namespaces, tracing and devices; take a way without them",
+        "the walls forbid mounts, namespaces, tracing, devices and sockets of other kinds; take a way without them",
     ),
 ];
 
-/// The hints for an output, at most one of each kind.
-pub(super) fn hints(output: &str) -> Vec<&'static str> {
-    HINTS
-        .iter()
-        .filter(|(words, _)| words.iter().any(|word| output.contains(word)))
-        .map(|(_, hint)| *hint)
-        .collect()
+/// Words of a program that did not reach a host.
+const UNREACHED: &[&str] = &[
+    "Could not resolve host",
+    "Temporary failure in name resolution",
+    "Network is unreachable",
+    "Name or service not known",
+    "Connection refused",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "ECONNREFUSED",
+    "socket: Operation not permitted",
+];
+
+/// What they come from where there is the proxy, and where there is nothing.
+const PAST_THE_PROXY: &str = "commands reach hosts only through the proxy that HTTPS_PROXY names, and nothing of this machine: package registries, documentation and the repository's remotes are open, any other host is named in `hosts`";
+const NO_NETWORK: &str = "commands have no network here; read pages with web_fetch";
+
+/// The hints for an output of a process held so, at most one of each kind.
+pub(super) fn hints(output: &str, held: Containment) -> Vec<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+    let unreached = says(UNREACHED).then_some(match held.network() {
+        Network::EgressGate => PAST_THE_PROXY,
+        Network::None => NO_NETWORK,
+    });
+    let others = HINTS.iter().filter(|(words, _)| says(words)).map(|(_, hint)| *hint);
+    unreached.into_iter().chain(others).collect()
 }
 
 #[cfg(test)]
@@ -41,9 +48,14 @@ mod tests {
 
     #[test]
     fn a_hint_for_each_kind_of_wall() {
-        assert_eq!(hints("bash: /etc/x: Read-only file system").len(), 1);
-        assert!(hints("curl: (6) Could not resolve host: a.b")[0].contains("only through the proxy"));
-        assert!(hints("mount: Operation not permitted\nPermission denied")[0].contains("mounts"));
-        assert!(hints("error[E0308]: mismatched types").is_empty());
+        let gated = |output| hints(output, Containment::gated());
+        assert_eq!(gated("bash: /etc/x: Read-only file system").len(), 1);
+        assert_eq!(gated("curl: (6) Could not resolve host: a.b"), [PAST_THE_PROXY]);
+        assert_eq!(
+            hints("curl: (6) Could not resolve host: a.b", Containment::throw_away()),
+            [NO_NETWORK]
+        );
+        assert!(gated("mount: Operation not permitted\nPermission denied")[0].contains("mounts"));
+        assert!(gated("error[E0308]: mismatched types").is_empty());
     }
 }
