@@ -10,7 +10,7 @@ use crate::inner::Inner;
 use crate::mcp;
 use crate::problem::Problem;
 use crate::projection::word;
-use crate::view::Pending;
+use crate::view::{AskedIn, Pending};
 
 /// Everything that waits in the workspace.
 pub(crate) async fn all(inner: &Inner) -> Result<Vec<Pending>, Problem> {
@@ -38,7 +38,7 @@ pub(crate) async fn of_thread(inner: &Inner, thread: &str) -> Result<Vec<Pending
     Ok(all(inner)
         .await?
         .into_iter()
-        .filter(|pending| pending.thread_id == thread)
+        .filter(|pending| pending.is_of(thread))
         .collect())
 }
 
@@ -56,17 +56,20 @@ fn waiting(row: &Row) -> Pending {
         title,
         run_id: row.text("run").map(str::to_owned),
         plan_id: None,
-        thread_id: row.text("thread").unwrap_or_default().to_owned(),
-        space_id: row.text("space").unwrap_or_default().to_owned(),
-        since_ms: since(row),
-        waiting_ms: clock::now_ms() - since(row),
+        asked_in: Some(asked_in(row)),
         rules: kept_by_a_yes(&row.body),
         lines,
     }
 }
 
-fn since(row: &Row) -> i64 {
-    row.integer("created_ms").unwrap_or_default()
+fn asked_in(row: &Row) -> AskedIn {
+    let since_ms = row.integer("created_ms").unwrap_or_default();
+    AskedIn {
+        thread_id: row.text("thread").unwrap_or_default().to_owned(),
+        space_id: row.text("space").unwrap_or_default().to_owned(),
+        since_ms,
+        waiting_ms: clock::now_ms() - since_ms,
+    }
 }
 
 fn permission(body: &Value) -> (String, Vec<String>) {
@@ -128,10 +131,7 @@ fn approval(row: &Row) -> Pending {
             .to_owned(),
         run_id: row.text("run").map(str::to_owned),
         plan_id: (kind == "plan").then(|| row.text("subject").unwrap_or_default().to_owned()),
-        thread_id: row.text("thread").unwrap_or_default().to_owned(),
-        space_id: row.text("space").unwrap_or_default().to_owned(),
-        since_ms: since(row),
-        waiting_ms: clock::now_ms() - since(row),
+        asked_in: Some(asked_in(row)),
         rules: kept_by_a_yes(&row.body),
         lines: Vec::new(),
     }

@@ -401,13 +401,10 @@ pub(crate) fn pending(inner: &Inner) -> Vec<Pending> {
                 kind: "mcp_server".to_owned(),
                 id: view.name.clone(),
                 digest: view.digest,
-                title: format!("{} ({})", view.standing, view.place),
+                title: format!("{}, named in {}", view.standing, view.place),
                 run_id: None,
                 plan_id: None,
-                thread_id: String::new(),
-                space_id: String::new(),
-                since_ms: 0,
-                waiting_ms: 0,
+                asked_in: None,
                 rules: Vec::new(),
                 lines: if view.changes.is_empty() {
                     view.launched

@@ -220,6 +220,30 @@ pub struct Pending {
     pub run_id: Option<String>,
     /// The plan it is about.
     pub plan_id: Option<String>,
+    /// Where it was asked and when; none for what waits in the whole workspace, such as an MCP server.
+    #[serde(flatten)]
+    pub asked_in: Option<AskedIn>,
+    /// The rules that a yes to a permission would keep, where it may reach further than this once.
+    pub rules: Vec<String>,
+    /// Details in lines: what a permission would do, a question's answers to choose from.
+    pub lines: Vec<String>,
+}
+
+impl Pending {
+    /// Whether it waits in this space.
+    pub fn is_in(&self, space: &str) -> bool {
+        self.asked_in.as_ref().is_some_and(|place| place.space_id == space)
+    }
+
+    /// Whether it waits in this thread.
+    pub fn is_of(&self, thread: &str) -> bool {
+        self.asked_in.as_ref().is_some_and(|place| place.thread_id == thread)
+    }
+}
+
+/// Where something waits, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedIn {
     /// Its thread.
     pub thread_id: String,
     /// Its space.
@@ -229,10 +253,6 @@ pub struct Pending {
     /// How long that is, in milliseconds.
     #[serde(skip)]
     pub waiting_ms: i64,
-    /// The rules that a yes to a permission would keep, where it may reach further than this once.
-    pub rules: Vec<String>,
-    /// Details in lines: what a permission would do, a question's answers to choose from.
-    pub lines: Vec<String>,
 }
 
 /// A permission rule in force, or something that holds without one.

@@ -2,12 +2,15 @@
 //! by words typed before the question was shown. It must not know how the act is carried out.
 
 use engine::{About, Command, Pending, PersonAnswer, PersonDecision};
-use modes::Reach;
+use modes::{Mode, Reach};
 use work::approval::ApprovalMove;
 use work::plan::{ApprovalOptions, Landing, Selection};
 
 use crate::lines::{Lines, Typed, is_command};
 use crate::print::{Mark, Printer, shortened};
+
+/// The mode a server is started in to see what it offers, where no other is named.
+pub(crate) const STARTS_SERVERS: &str = "plan";
 
 /// What a person made of a question.
 #[derive(Debug, Clone)]
@@ -40,7 +43,7 @@ pub(crate) async fn person(printer: &mut Printer, lines: &mut Lines, pending: &P
             Typed::End => return Reaction::Later,
         };
         match read(pending, line.trim()) {
-            Ok(command) => return Reaction::Act(command),
+            Ok(reaction) => return reaction,
             Err(again) => printer.line(Mark::Note, again),
         }
     }
@@ -83,13 +86,14 @@ fn prompt(pending: &Pending) -> &'static str {
         "permission" if pending.rules.is_empty() => "allow once? y / n / n, because … > ",
         "permission" => "allow once? y · r for the whole run · a always in this workspace · n · n, because … > ",
         "plan_exit" => "leave plan mode? y / n / n, because … > ",
+        "mcp_server" => "start it once and let runs have its tools? y / n > ",
         _ => "answer > ",
     }
 }
 
-/// The act a line means, or what to type instead.
-fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
-    match pending.kind.as_str() {
+/// What a line means, or what to type instead.
+fn read(pending: &Pending, line: &str) -> Result<Reaction, &'static str> {
+    let command = match pending.kind.as_str() {
         "permission" => {
             let answer = match further(pending, line) {
                 Some(allowed) => allowed?,
@@ -101,23 +105,33 @@ fn read(pending: &Pending, line: &str) -> Result<Command, &'static str> {
                     (false, because) => PersonAnswer::Deny { because },
                 },
             };
-            Ok(Command::Answer {
+            Command::Answer {
                 id: pending.id.clone(),
                 digest: Some(pending.digest.clone()),
                 answer,
-            })
+            }
         }
         "plan_exit" => {
             let (yes, reason) = verdict(line)?;
-            Ok(decided(pending, pending.digest.clone(), yes, reason))
+            decided(pending, pending.digest.clone(), yes, reason)
         }
-        _ if line.is_empty() => Err("type an answer, or the number of one of those shown"),
-        _ => Ok(Command::Answer {
+        "mcp_server" => match verdict(line)? {
+            (true, _) => Command::AllowServer {
+                name: pending.id.clone(),
+                digest: pending.digest.clone(),
+                mode: Mode::chosen(STARTS_SERVERS).map_err(|_| "type n; `stance mcp allow` allows it")?,
+            },
+            // It stays as it is: nothing starts it.
+            (false, _) => return Ok(Reaction::Later),
+        },
+        _ if line.is_empty() => return Err("type an answer, or the number of one of those shown"),
+        _ => Command::Answer {
             id: pending.id.clone(),
             digest: None,
             answer: PersonAnswer::Text(chosen(pending, line)),
-        }),
-    }
+        },
+    };
+    Ok(Reaction::Act(command))
 }
 
 /// The decision about an approval that is no plan's.
@@ -192,10 +206,7 @@ mod tests {
             title: "push to origin".to_owned(),
             run_id: Some("r1".to_owned()),
             plan_id: None,
-            space_id: "s1".to_owned(),
-            thread_id: "t1".to_owned(),
-            since_ms: 0,
-            waiting_ms: 1000,
+            asked_in: None,
             rules: Vec::new(),
             lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         }
@@ -318,6 +329,19 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[tokio::test]
+    async fn a_server_is_allowed_as_it_was_shown_or_left_as_it_is() {
+        match answered("mcp_server", &["maybe", "y"]).await.0 {
+            Reaction::Act(Command::AllowServer { name, digest, mode }) => {
+                assert_eq!((name.as_str(), digest), ("w1", "d".repeat(64)));
+                assert_eq!(mode.to_string(), "Plan");
+            }
+            other => panic!("{other:?}"),
+        }
+        let (reaction, _) = answered("mcp_server", &["n"]).await;
+        assert!(matches!(reaction, Reaction::Later), "{reaction:?}");
     }
 
     #[tokio::test]

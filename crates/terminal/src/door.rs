@@ -1,7 +1,7 @@
 //! The door: an engine, a printer and whoever types, and driving what was begun until it ends or
 //! waits for somebody who is not there. It must not know how settings are read or commands spelled.
 
-use engine::{Command, Done, Engine, FeedItem, Pending, Problem, ProblemKind, RunReport};
+use engine::{Command, Done, Engine, FeedItem, Pending, PlanView, Problem, ProblemKind, RunReport};
 use modes::{Outcome, WallsStanding};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -61,11 +61,21 @@ impl Door {
         let mut interrupted = false;
         loop {
             let again = done.clone();
-            let Some(report) = self.follow(done).await? else {
-                return Ok(Driven {
-                    report: None,
-                    exit: Exit::FINE,
-                });
+            let report = match self.follow(done).await {
+                Ok(Some(report)) => report,
+                Ok(None) => {
+                    return Ok(Driven {
+                        report: None,
+                        exit: Exit::FINE,
+                    });
+                }
+                // What was said before is in the journal, whatever keeps the work from going on.
+                Err(problem) => {
+                    return Err(match self.how_to_go_on(&again).await {
+                        Some(how) => problem.hint(format!("What you said stands; {how}")),
+                        None => problem,
+                    });
+                }
             };
             let next = match self.question(&report) {
                 Some(pending) => match ask::person(&mut self.printer, &mut self.lines, &pending).await {
@@ -96,6 +106,20 @@ impl Door {
     pub(crate) async fn carry_out(&self, command: Command) -> Result<Done, Problem> {
         // The engine's work is large; a door is not.
         Box::pin(self.engine.carry_out(command)).await
+    }
+
+    /// The command that goes on with what is ready to be driven.
+    pub(crate) async fn how_to_go_on(&self, done: &Done) -> Option<String> {
+        match done {
+            Done::Run { run, .. } => Some(format!("go on with: stance run --resume {run}")),
+            Done::Orchestration { orchestration, .. } => {
+                let plans = self.engine.plans().await.ok()?;
+                let carried_out = |plan: &&PlanView| plan.orchestration_id.as_ref() == Some(orchestration);
+                let plan = plans.iter().find(carried_out)?;
+                Some(format!("go on with: stance plan run {}", plan.id))
+            }
+            Done::Said(_) | Done::Space(_) => None,
+        }
     }
 
     /// What a person who is here is asked next.

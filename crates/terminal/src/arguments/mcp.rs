@@ -20,7 +20,7 @@ pub(crate) enum McpAct {
         /// NAME@DIGEST as it was shown; a bare NAME shows it.
         named: Named,
         /// Starts it as a run in this mode would; in plan it can write nothing of the project.
-        #[arg(long, value_name = "MODE", default_value = "plan", value_parser = words::chosen_mode)]
+        #[arg(long, value_name = "MODE", default_value = crate::ask::STARTS_SERVERS, value_parser = words::chosen_mode)]
         mode: Mode,
     },
     /// Lets no run start the server any more.

@@ -68,7 +68,7 @@ async fn go_through(house: &House) -> Result<Exit, Problem> {
             None => ask::person(&mut door.printer, &mut door.lines, &pending).await,
         };
         let answered = match reaction {
-            Reaction::Act(command) => carry_out(&mut door, command, &pending, false).await,
+            Reaction::Act(command) => carry_out(&mut door, command, false).await,
             Reaction::Interrupt => return Ok(Exit::INTERRUPTED),
             Reaction::Later if !door.lines.has_put_back() => continue,
             Reaction::Later => match door.lines.next().await {
@@ -84,14 +84,17 @@ async fn go_through(house: &House) -> Result<Exit, Problem> {
     Ok(Exit::FINE)
 }
 
-/// Where it waits, and for how long.
+/// Where it waits, and for how long; of what belongs to no thread, what goes on without it.
 fn since(pending: &Pending) -> String {
-    format!(
-        "waiting for {} in space {}, thread {}",
-        duration(pending.waiting_ms),
-        pending.space_id,
-        pending.thread_id
-    )
+    match &pending.asked_in {
+        Some(place) => format!(
+            "waiting for {} in space {}, thread {}",
+            duration(place.waiting_ms),
+            place.space_id,
+            place.thread_id
+        ),
+        None => "runs in this workspace go without it until then".to_owned(),
+    }
 }
 
 async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
@@ -193,7 +196,7 @@ async fn decide(house: &House, named: &Named, then: &Then, yes: Option<ReachArgu
             );
         }
     };
-    carry_out(&mut door, command, &pending, then.resume).await
+    carry_out(&mut door, command, then.resume).await
 }
 
 fn decision(pending: &Pending, digest: String, yes: Option<ReachArguments>, because: Option<String>) -> Command {
@@ -227,26 +230,20 @@ async fn answer(house: &House, id: &str, text: String, then: &Then) -> Result<Ex
         digest: None,
         answer: PersonAnswer::Text(text),
     };
-    carry_out(&mut door, command, &pending, then.resume).await
+    carry_out(&mut door, command, then.resume).await
 }
 
 /// Decides, and goes on with what waited only when that was asked for.
-async fn carry_out(door: &mut Door, command: Command, pending: &Pending, resume: bool) -> Result<Exit, Problem> {
+async fn carry_out(door: &mut Door, command: Command, resume: bool) -> Result<Exit, Problem> {
     let done = door.carry_out(command).await?;
     if resume {
         return Ok(door.drive(done).await?.exit);
     }
-    let (words, next) = match done {
-        Done::Run { run, notices } => (notices, Some(format!("go on with: stance run --resume {run}"))),
-        Done::Orchestration { notices, .. } => (
-            notices,
-            pending
-                .plan_id
-                .as_ref()
-                .map(|plan| format!("go on with: stance plan run {plan}")),
-        ),
-        Done::Said(words) => (words, None),
-        Done::Space(space) => (vec![format!("space {space}")], None),
+    let next = door.how_to_go_on(&done).await;
+    let words = match done {
+        Done::Run { notices, .. } | Done::Orchestration { notices, .. } => notices,
+        Done::Said(words) => words,
+        Done::Space(space) => vec![format!("space {space}")],
     };
     for line in words.iter().chain(&next) {
         door.printer.line(Mark::Note, line);

@@ -285,7 +285,7 @@ impl Talk {
         Ok(waiting
             .into_iter()
             .rev()
-            .find(|pending| pending.kind == kind && pending.space_id == space.id))
+            .find(|pending| pending.kind == kind && pending.is_in(&space.id)))
     }
 
     async fn act(&mut self, command: Command) -> Result<(), Problem> {

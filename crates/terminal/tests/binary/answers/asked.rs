@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{ASKS, listed, noted, pending, program};
 use crate::attempts::keyboard::Keyboard;
-use crate::support::{Place, calls, says, turns};
+use crate::support::{Place, calls, one_step_plan, plan_at_digest, says, turns};
 
 fn runs(line: &str) -> (&'static str, Value) {
     ("execute_command", json!({"command": line}))
@@ -132,4 +132,42 @@ fn what_a_model_answers_itself_is_no_answer() {
         "{report:#}"
     );
     assert_eq!(noted(&place), "");
+}
+
+#[test]
+fn an_answer_stands_when_the_work_cannot_go_on_and_says_how_it_does() {
+    let place = place();
+    let model = place.script("one", &turns(&[calls(&[runs("./note.sh x")]), says("done")]));
+    let (_, report) = place.run(&model, &["--approvals", "wait", "--mode", "agent", "note it"]);
+    let run = report["run_id"].as_str().unwrap();
+    let said = place.stance(&["inbox", "approve", &pending(&place)[0], "--resume", "--json"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let hints = said.report()["error"]["hints"].to_string();
+    let how = format!("What you said stands; go on with: stance run --resume {run}");
+    assert!(hints.contains(&how), "{hints}");
+    assert_eq!((noted(&place).as_str(), listed(&place).len()), ("", 0));
+    let (code, _) = place.run(&model, &["--resume", run]);
+    assert_eq!((code, noted(&place).as_str()), (0, "x\n"));
+}
+
+#[test]
+fn an_approved_plan_stands_when_no_model_carries_it_out() {
+    let place = place();
+    let plan = one_step_plan("Do it", "one", &["a.txt"], &[]);
+    let model = place.script("plan", &turns(&[calls(&[("submit_plan", plan)])]));
+    let (_, report) = place.run(&model, &["--mode", "plan", "plan it"]);
+    let said = place.stance(&["plan", "approve", &plan_at_digest(&report)]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let id = report["plan"]["id"].as_str().unwrap();
+    let how = format!("hint: What you said stands; go on with: stance plan run {id}");
+    assert!(said.err.contains(&how), "{}", said.err);
+    let model = place.script(
+        "step",
+        &turns(&[
+            calls(&[("write_to_file", json!({"path": "a.txt", "content": "a\n"}))]),
+            calls(&[("submit_output", json!({"summary": "done"}))]),
+        ]),
+    );
+    let said = place.stance(&["plan", "run", id, "--model", &model]);
+    assert_eq!((said.code, place.read("a.txt").as_str()), (0, "a\n"), "{said:?}");
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::ground::Notes;
+use crate::attempts::keyboard::Keyboard;
 
 fn get() -> (&'static str, serde_json::Value) {
     ("mcp__notes__get", json!({}))
@@ -19,6 +20,35 @@ fn a_server_nobody_allowed_is_not_started_and_waits() {
     assert_eq!(waiting[0]["id"], "notes");
     let lines = waiting[0]["lines"].to_string();
     assert!(lines.contains("server.py") && lines.contains("NOTES_TOKEN"), "{lines}");
+    // It belongs to no space, and nobody knows since when it is there.
+    for key in ["space_id", "thread_id", "since_ms"] {
+        assert!(waiting[0].get(key).is_none(), "{waiting:#}");
+    }
+    let title = waiting[0]["title"].as_str().unwrap();
+    assert!(
+        title.starts_with("not allowed, named in ") && title.ends_with("/.mcp.json"),
+        "{title}"
+    );
+    let shown = notes.place.stance(&["inbox"]).out;
+    assert!(
+        shown.contains("runs in this workspace go without it until then"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_person_who_goes_through_the_inbox_allows_a_server_or_leaves_it() {
+    let notes = Notes::new(&[]);
+    for (typed, allowed) in [("n", false), ("y", true)] {
+        let mut keyboard = Keyboard::start(&notes.place, &["inbox"]);
+        keyboard
+            .until("server.py")
+            .until("let runs have its tools?")
+            .types(typed);
+        let (code, shown) = keyboard.end();
+        assert_eq!((code, notes.listed()["allowed"] == true), (0, allowed), "{shown}");
+        assert_eq!(notes.log().is_empty(), !allowed);
+    }
 }
 
 #[test]
