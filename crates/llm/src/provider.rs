@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::{Credentials, Model, SetupError, anthropic, bedrock, gemini};
+use crate::{Credentials, Dialect, Model, SetupError, anthropic, bedrock, gemini, openai};
 
 /// A protocol models are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -21,6 +22,12 @@ pub enum Protocol {
     Vertex,
     /// Amazon Bedrock's `Converse`.
     Bedrock,
+    /// `OpenAI`'s Responses.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// `OpenAI`'s Chat Completions, which most other servers speak.
+    #[serde(rename = "openai-chat")]
+    OpenAiChat,
 }
 
 /// A provider that is known by name: a table of `data/presets.toml`.
@@ -40,6 +47,12 @@ pub struct Preset {
     pub keyless: bool,
     /// The variables of what signs requests instead, where the protocol has signatures.
     pub signed: Option<SignedWith>,
+    /// Headers every request carries.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// How it differs from others that speak a protocol of `OpenAI`.
+    #[serde(default)]
+    pub dialect: Dialect,
 }
 
 /// The variables that hold what requests are signed with.
@@ -68,6 +81,17 @@ impl Preset {
     /// The names of all presets, sorted.
     pub fn names() -> Vec<&'static str> {
         PRESETS.keys().map(String::as_str).collect()
+    }
+
+    /// The headers every request carries.
+    pub(crate) fn headers(&self) -> Result<HeaderMap, SetupError> {
+        let fault = |problem: &dyn std::fmt::Display| SetupError::Https(problem.to_string());
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let name = HeaderName::try_from(name).map_err(|error| fault(&error))?;
+            headers.insert(name, HeaderValue::try_from(value).map_err(|error| fault(&error))?);
+        }
+        Ok(headers)
     }
 
     /// [`Self::base_url`] with the values of its variables, which `variable` knows; `None` when the
@@ -118,6 +142,8 @@ impl Provider {
             Protocol::Gemini => gemini::connect(self),
             Protocol::Vertex => gemini::connect_vertex(self),
             Protocol::Bedrock => bedrock::connect(self),
+            Protocol::OpenAi => openai::responses::connect(self),
+            Protocol::OpenAiChat => openai::chat::connect(self),
         }
     }
 }
@@ -131,12 +157,20 @@ mod tests {
         let presets: BTreeMap<String, Preset> = toml::from_str(include_str!("../data/presets.toml")).unwrap();
         assert_eq!(presets.keys().collect::<Vec<_>>(), Preset::names());
         for (name, preset) in presets {
-            let address = preset.address(|_| Some("x".into())).unwrap();
+            let value = |variable: &str| {
+                if variable.ends_with("_URL") {
+                    "https://x.example"
+                } else {
+                    "x"
+                }
+            };
+            let address = preset.address(|variable| Some(value(variable).into())).unwrap();
             assert!(
                 address.is_none_or(|address| crate::http::base(&address).is_ok()),
                 "{name}"
             );
             assert!(preset.keyless || !preset.keys.is_empty(), "{name}");
+            assert!(preset.headers().is_ok(), "{name}");
         }
     }
 

@@ -209,12 +209,20 @@ impl Models {
             let offered = suggestion(&settings.provider, providers_known());
             return Err(broken(format!("`{}` is no provider: {offered}", settings.provider)));
         };
+        let mut preset = preset.clone();
+        if let Some(dated) = self
+            .endpoints
+            .get(&settings.provider)
+            .and_then(|endpoint| endpoint.api_version.as_ref())
+        {
+            preset.dialect.api_version = Some(dated.clone());
+        }
         let provider = Provider {
             name: settings.provider.clone(),
-            preset: preset.clone(),
-            base_url: self.address(settings, preset)?,
-            key: self.key(settings, preset)?,
-            credentials: self.credentials(preset),
+            base_url: self.address(settings, &preset)?,
+            key: self.key(settings, &preset)?,
+            credentials: self.credentials(&preset),
+            preset,
         };
         provider.connect().map_err(|error| self.problem(error))
     }

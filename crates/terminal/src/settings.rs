@@ -126,6 +126,8 @@ pub(crate) struct Endpoint {
     pub(crate) base_url: Option<String>,
     /// The environment variable, when it is not the usual one.
     pub(crate) key_env: Option<String>,
+    /// The date of its interface, where it has dated ones.
+    pub(crate) api_version: Option<String>,
 }
 
 /// Settings as far as they could be read, and everything that is wrong with them.
@@ -329,6 +331,7 @@ fn endpoints(layers: &[&BTreeMap<String, Provider>]) -> BTreeMap<String, Endpoin
         let said = |given: &Option<Given<String>>| given.as_ref().map(|given| given.value.clone());
         endpoint.base_url = endpoint.base_url.take().or_else(|| said(&provider.base_url));
         endpoint.key_env = endpoint.key_env.take().or_else(|| said(&provider.key_env));
+        endpoint.api_version = endpoint.api_version.take().or_else(|| said(&provider.api_version));
     }
     endpoints
 }

@@ -4,5 +4,8 @@
 
 mod anthropic;
 mod bedrock;
+mod chat;
 mod gemini;
+mod laws;
+mod responses;
 mod server;

@@ -66,6 +66,7 @@ impl Reply {
 /// A request as it arrived.
 pub(crate) struct Seen {
     pub(crate) path: String,
+    pub(crate) query: Option<String>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
 }
@@ -106,6 +107,7 @@ impl Server {
 async fn serve(State(shared): State<Shared>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
     shared.seen.lock().unwrap().push(Seen {
         path: uri.path().into(),
+        query: uri.query().map(Into::into),
         headers,
         body: serde_json::from_slice(&body).unwrap(),
     });

@@ -32,7 +32,7 @@ pub(crate) const TABLES: &[&str] = &[
 pub(crate) const LOCKED: &str = "locked";
 /// The tables beneath `[models]`: the modes, and what they share.
 pub(crate) const MODELS: &[&str] = &["default", "agent", "plan", "review", "orchestrate"];
-const PROVIDER_KEYS: &[&str] = &["base_url", "key_env"];
+const PROVIDER_KEYS: &[&str] = &["base_url", "key_env", "api_version"];
 const VERDICTS: &[(&str, Verdict)] = &[
     ("allow", Verdict::Allow),
     ("ask", Verdict::Ask),
@@ -97,6 +97,8 @@ pub(crate) struct Provider {
     pub(crate) base_url: Option<Given<String>>,
     /// The environment variable its key is in.
     pub(crate) key_env: Option<Given<String>>,
+    /// The date of its interface, where it has dated ones.
+    pub(crate) api_version: Option<Given<String>>,
 }
 
 /// The `[limits]` table.
@@ -240,6 +242,7 @@ fn providers<'t>(page: &mut Page<'t>, tables: &DeTable<'t>, read: &mut File) {
             match key.get_ref().as_ref() {
                 "base_url" => provider.base_url = base_url(page, value),
                 "key_env" => provider.key_env = variable(page, "key_env", value),
+                "api_version" => provider.api_version = page.text("api_version", value),
                 other => page.unknown_key(key.span().start, &name, other, PROVIDER_KEYS),
             }
         }

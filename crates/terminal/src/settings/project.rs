@@ -130,7 +130,7 @@ impl Refusals<'_> {
 
     fn providers(&mut self, project: &File) {
         for (name, provider) in &project.providers {
-            if let Some(given) = &provider.base_url {
+            for given in [&provider.base_url, &provider.api_version].into_iter().flatten() {
                 self.refuse(given, &format!("a project file does not say where `{name}` answers"));
             }
             if let Some(given) = &provider.key_env {

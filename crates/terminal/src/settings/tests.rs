@@ -126,7 +126,8 @@ default = "commits"
         settings.providers["anthropic"],
         Endpoint {
             base_url: Some("https://models.example/v1".to_owned()),
-            key_env: Some("TEAM_KEY".to_owned())
+            key_env: Some("TEAM_KEY".to_owned()),
+            api_version: None,
         }
     );
     let rules: Vec<_> = settings

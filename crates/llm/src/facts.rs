@@ -1,0 +1,106 @@
+//! What is known of models by name: windows, limits, effort words, prices, from one data file with
+//! a date. What is not known is `None`; a model nobody heard of works.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::Effort;
+
+/// What is known of the models whose names begin alike.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// How the names begin, without the publisher's name some providers put before them.
+    pub name: String,
+    /// Tokens of the context window.
+    pub context: Option<u64>,
+    /// Output tokens at most, thinking included.
+    pub output: Option<u64>,
+    /// The words it takes for how hard to think, weakest first; empty for a model that takes none.
+    pub efforts: Option<Vec<Effort>>,
+    /// False for a model that takes no temperature.
+    pub temperature: Option<bool>,
+    /// What it costs.
+    pub price: Option<Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Input read in full.
+    pub input: f64,
+    /// Output, thinking included.
+    pub output: f64,
+    /// Input read from a cache; where it is not given, a cache costs like any input.
+    pub cache_read: Option<f64>,
+    /// Input written to a cache; where it is not given, it costs like any input.
+    pub cache_write: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    date: String,
+    model: Vec<Facts>,
+}
+
+static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("../data/models.toml")).unwrap_or_default());
+
+impl Facts {
+    /// What is known of `model`; the longest name that fits counts. `None` for a model nobody
+    /// heard of.
+    pub fn of(model: &str) -> Option<&'static Self> {
+        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+        Self::all()
+            .iter()
+            .filter(|facts| name.starts_with(&facts.name))
+            .max_by_key(|facts| facts.name.len())
+    }
+
+    /// Everything that is known.
+    pub fn all() -> &'static [Self] {
+        &FILE.model
+    }
+
+    /// The day the facts and prices were looked up, as `YYYY-MM-DD`.
+    pub fn date() -> &'static str {
+        &FILE.date
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_file_of_models_can_be_read() {
+        let file: File = toml::from_str(include_str!("../data/models.toml")).unwrap();
+        let names: BTreeSet<_> = file.model.iter().map(|facts| &facts.name).collect();
+        assert_eq!(names.len(), file.model.len(), "a name stands twice");
+        for facts in &file.model {
+            let Facts { name, efforts, .. } = facts;
+            assert_eq!(name, &name.to_ascii_lowercase());
+            assert!(efforts.as_ref().is_none_or(|efforts| efforts.is_sorted()), "{name}");
+            assert!(
+                facts
+                    .output
+                    .zip(facts.context)
+                    .is_none_or(|(output, context)| output <= context),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_longest_name_counts_whoever_publishes_it() {
+        let name = |model: &str| Facts::of(model).map(|facts| facts.name.as_str());
+        assert_eq!(name("gpt-5-mini-2025-08-07"), Some("gpt-5-mini"));
+        assert_eq!(name("gpt-5-2025-08-07"), Some("gpt-5"));
+        assert_eq!(name("openai/GPT-4.1"), Some("gpt-4.1"));
+        assert_eq!(name("house-model"), None);
+    }
+}
