@@ -7,6 +7,8 @@ mod builtins;
 mod command;
 mod found;
 mod git;
+#[cfg(test)]
+mod hostile;
 mod options;
 mod programs;
 mod recorded;

@@ -11,30 +11,38 @@ const OPENINGS: usize = 200;
 /// How many `case` words a line may have: the grammar tries the last branch of each twice.
 const CASES: usize = 6;
 
+/// How many `(` a line may have where two follow each other: the grammar tries arithmetic first, and each of
+/// them twice before it gives up.
+const PARENTHESES: usize = 10;
+
+/// How many expansions of elements of arrays a line may have: the grammar tries each a dozen times, with
+/// what stands in its index.
+const INDICES: usize = 2;
+
 /// The longest number before a redirection.
 const LONGEST_DESCRIPTOR: usize = 4;
 
-/// Why a line is not read at all.
-pub(super) fn out_of_bounds(line: &str) -> Option<String> {
+/// How often a line opens something, where it is read; why it is not.
+pub(super) fn openings(line: &str) -> Result<usize, String> {
     if line.len() > LONGEST {
-        return Some(format!("it is longer than {} KiB", LONGEST / 1024));
+        return Err(format!("it is longer than {} KiB", LONGEST / 1024));
     }
     if let Some(strange) = line.chars().find(|c| strange(*c)) {
-        return Some(format!("it holds the character {}", strange.escape_unicode()));
+        return Err(format!("it holds the character {}", strange.escape_unicode()));
     }
     let (mut openings, mut digits) = (0_usize, 0_usize);
     for byte in line.bytes() {
         match byte {
             b'(' | b'{' | b'[' | b'`' | b'!' => openings += 1,
             b'<' | b'>' if digits > LONGEST_DESCRIPTOR => {
-                return Some("a redirection has too long a number".to_owned());
+                return Err("a redirection has too long a number".to_owned());
             }
             _ => {}
         }
         digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
     }
     if !plain_here_documents(line) {
-        return Some("a here-document stands in something else, or does not end in a plain word".to_owned());
+        return Err("a here-document stands in something else, or does not end in a plain word".to_owned());
     }
     let words = line.split(|c: char| !c.is_ascii_alphanumeric());
     let mut cases = 0;
@@ -46,9 +54,41 @@ pub(super) fn out_of_bounds(line: &str) -> Option<String> {
         }
     }
     if cases > CASES {
-        return Some("it has too many `case` words".to_owned());
+        return Err("it has too many `case` words".to_owned());
     }
-    (openings > OPENINGS).then(|| "it nests too deeply".to_owned())
+    let parentheses = line.bytes().filter(|byte| *byte == b'(').count();
+    if parentheses > PARENTHESES && may_begin_arithmetic(line) || indices(line) > INDICES {
+        return Err("it nests too deeply".to_owned());
+    }
+    if openings > OPENINGS {
+        return Err("it nests too deeply".to_owned());
+    }
+    Ok(openings)
+}
+
+/// Whether two `(` follow each other, with blanks between them or not, outside of an expansion.
+fn may_begin_arithmetic(line: &str) -> bool {
+    let mut before = None;
+    for c in line.chars() {
+        match (c, before) {
+            ('(', Some('(')) => return true,
+            // What an expansion holds is a line of its own.
+            ('(', Some('$')) => before = None,
+            (' ' | '\t' | '\\' | '\n', Some('(')) => {}
+            (c, _) => before = Some(c),
+        }
+    }
+    false
+}
+
+/// How many expansions of elements of arrays there are.
+fn indices(line: &str) -> usize {
+    let element = |after: &&str| {
+        let name = after.trim_start_matches(['!', '#']);
+        let index = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        index.starts_with('[')
+    };
+    line.split("${").skip(1).filter(element).count()
 }
 
 /// What holds a line of its own.

@@ -495,12 +495,15 @@ impl Finding<'_> {
 
     /// The folders a constant name leads to from here.
     pub(super) fn there(folder: &str, here: &Here) -> Here {
+        /// No folder has a longer path.
+        const LONGEST: usize = 4096;
         let join = |from: &String| super::found::normal(&format!("{from}/{folder}"));
-        if folder.starts_with('/') {
-            Here(Some(vec![super::found::normal(folder)]))
+        let there = if folder.starts_with('/') {
+            Some(vec![super::found::normal(folder)])
         } else {
-            Here(here.0.as_ref().map(|folders| folders.iter().map(join).collect()))
-        }
+            here.0.as_ref().map(|folders| folders.iter().map(join).collect())
+        };
+        Here(there.filter(|folders: &Vec<String>| folders.iter().all(|folder| folder.len() <= LONGEST)))
     }
 }
 

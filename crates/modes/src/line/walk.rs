@@ -8,19 +8,20 @@ use brush_parser::ast::{
 };
 use brush_parser::ast::{BinaryPredicate, IoHereDocument, ProcessSubstitutionKind};
 
-use super::bounds::out_of_bounds;
+use super::bounds::openings;
 use super::found::{Finding, Here, Kind, Meets};
 use super::word::{Inside, Text, here_document, options};
 use crate::effect::EffectSet;
 
-/// How deep lines may stand within lines.
+/// How deep lines may stand within lines, and commands within commands.
 const DEEPEST: usize = 24;
 
 /// A stack of this size holds the deepest line there can be.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// Below this much room a stack of its own is taken.
-const ROOM: usize = 256 * 1024;
+/// With less room than this, and this much more for each thing a line opens, a stack of its own is taken.
+const ROOM: usize = 512 * 1024;
+const ROOM_FOR_EACH: usize = 32 * 1024;
 
 /// The folders after a command: when it went well, and when not.
 pub(super) struct Then {
@@ -43,11 +44,22 @@ impl Finding<'_> {
         if self.depth >= DEEPEST {
             return self.opaque("it nests too deeply");
         }
-        if let Some(why) = out_of_bounds(line) {
-            return self.opaque(why);
+        let openings = match openings(line) {
+            Ok(openings) => openings,
+            Err(why) => return self.opaque(why),
+        };
+        self.depth += 1;
+        stacker::maybe_grow(ROOM + openings * ROOM_FOR_EACH, STACK, || self.parsed(line, here));
+        self.depth -= 1;
+    }
+
+    /// Reads a command that another one starts.
+    pub(super) fn starts_within(&mut self, words: &[Text], here: &Here) {
+        if self.depth >= DEEPEST {
+            return self.opaque("it nests too deeply");
         }
         self.depth += 1;
-        stacker::maybe_grow(ROOM, STACK, || self.parsed(line, here));
+        self.invoke(words, here);
         self.depth -= 1;
     }
 

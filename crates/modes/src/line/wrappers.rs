@@ -152,7 +152,7 @@ pub(super) fn wrapper(finding: &mut Finding<'_>, name: &str, words: &[Text], her
         inner.push(Text::unknown("…"));
     }
     let unknown = Here(None);
-    finding.invoke(&inner, if moved && !row.adds { &unknown } else { here });
+    finding.starts_within(&inner, if moved && !row.adds { &unknown } else { here });
     true
 }
 
@@ -262,7 +262,7 @@ fn find(finding: &mut Finding<'_>, words: &[Text], arguments: &[Text], here: &He
                     .collect();
                 let unknown = Here(None);
                 let before = finding.reading.commands.len();
-                finding.invoke(&inner, if text.ends_with("dir") { &unknown } else { here });
+                finding.starts_within(&inner, if text.ends_with("dir") { &unknown } else { here });
                 changes |= finding.reading.commands.iter().skip(before).any(|found| !found.reads);
                 (0..inner.len()).for_each(|_| {
                     rest.next();
