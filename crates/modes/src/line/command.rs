@@ -390,14 +390,17 @@ impl Finding<'_> {
             && before.all(|word| !word.may_be_option() || known(word))
             && given.iter().all(|path| path.constant().is_some());
         if !named {
-            given.iter().for_each(|path| self.meets(path, here, Meets::Writes));
+            for path in given {
+                self.meets(path, here, Meets::Writes);
+            }
             return false;
         }
         let words: Vec<String> = words.iter().map(Text::shown).collect();
-        given
-            .iter()
-            .filter_map(Text::constant)
-            .fold(true, |all, path| self.removes(path, &words, here) && all)
+        let mut all = true;
+        for path in given.iter().filter_map(Text::constant) {
+            all &= self.removes(path, &words, here);
+        }
+        all
     }
 
     /// Copying, moving, linking: the last operand is written, or what lies in it under the names of the
