@@ -2,6 +2,7 @@
 //! was decided stays decided.
 
 mod deleting;
+mod links;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
