@@ -173,6 +173,7 @@ pub(crate) async fn scope(
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),
         caches: inner.home.caches()?,
+        hosts: spec.standing_hosts(),
         names: Arc::clone(&inner.config.names),
         containment: spec.containment(),
         inspection: spec.inspection().ok(),

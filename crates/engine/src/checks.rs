@@ -1,6 +1,7 @@
 //! What must hold before a delivery counts: the check a person gave, and that files changed where
 //! they had to. Commands run inside the run's own walls.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use modes::{Ending, RunSpec};
@@ -41,7 +42,7 @@ pub(crate) async fn after_stop(run: &mut Active, ending: Ending) -> Result<Endin
     Ok(ending)
 }
 
-/// Runs one command line in the checkout, inside walls. Exit code and the end of its output.
+/// Runs one command line in the checkout, inside the walls and with the caches of the run's own commands. Exit code and the end of its output.
 pub(crate) async fn check(
     inner: &Inner,
     spec: &RunSpec,
@@ -59,6 +60,11 @@ pub(crate) async fn check(
     places.secrets = inner::secrets(spec);
     let mut spawn = Spawn::new(Program::Shell(command.to_owned()), &inner.worktree);
     spawn.environment.push(("STANCE_RUN".to_owned(), run.to_owned()));
+    sandbox::share_caches(&inner.home.caches()?, spec.containment(), &mut places, &mut spawn);
+    spawn.network = Some(sandbox::Network {
+        gate: spec.standing_hosts(),
+        names: Arc::clone(&inner.config.names),
+    });
     spawn.limits.wall_time = LONGEST;
     let running = sandbox::spawn(walls, spec.containment(), &places, spawn)
         .map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;

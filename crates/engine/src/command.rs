@@ -220,6 +220,8 @@ pub enum PersonAnswer {
     },
     /// Words.
     Text(String),
+    /// Words that came through a pipe: they answer, and name no page that may be read unasked.
+    Piped(String),
 }
 
 /// What a command came to.

@@ -116,6 +116,8 @@ pub struct RunOptions {
     pub read_only_once: bool,
     /// `--yolo`: act freely, in this run only.
     pub yolo: bool,
+    /// Whether the text came through a pipe, and was not typed by the operator.
+    pub piped: bool,
     /// Who answers permissions and questions.
     pub attendance: Attendance,
     /// `--allow` and `--deny`.

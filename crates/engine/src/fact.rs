@@ -87,6 +87,8 @@ pub(crate) enum Fact {
         question: String,
         call: String,
         answer: String,
+        /// Whether an operator typed it at a door.
+        typed: bool,
         who: String,
     },
     ToolStarted {
@@ -348,6 +350,8 @@ pub(crate) struct Entry {
     pub text: String,
     /// Facts about the place, for the model: folder, branch. Ours, not the person's.
     pub context: String,
+    /// Whether an operator typed it at a door. What came through a pipe, or stands in a plan, is data.
+    pub typed: bool,
     pub step: Option<String>,
     /// The bound of the step's writes.
     pub files: Option<Vec<String>>,

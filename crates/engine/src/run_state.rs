@@ -268,7 +268,9 @@ impl RunState {
                     state.asked = true;
                 }
             }
-            Fact::QuestionAnswered { answer, .. } => self.answers.push(answer.clone()),
+            Fact::QuestionAnswered {
+                answer, typed: true, ..
+            } => self.answers.push(answer.clone()),
             Fact::ToolStarted { call, .. } => {
                 if let Some(state) = self.call_mut(call) {
                     state.started = true;

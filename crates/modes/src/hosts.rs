@@ -262,6 +262,16 @@ impl HostGate {
         }
     }
 
+    /// The gate of what a run starts beside its calls and keeps: its check, a server of tools. The list and
+    /// what rules name by host, whatever the dial and whatever is read later.
+    pub(crate) fn standing(spec: &RunSpec) -> HostGate {
+        HostGate {
+            flagged: true,
+            free: false,
+            ..HostGate::of(spec, BTreeSet::new(), false, false)
+        }
+    }
+
     /// Whether a host, as `host_key` spells it, may be reached.
     pub fn decide(&self, host: &str) -> HostDecision {
         if self.granted.contains(host) {

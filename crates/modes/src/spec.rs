@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::canonical::digest;
 use crate::capability::{Capability, narrow};
 use crate::containment::Containment;
-use crate::hosts::{SHIPPED_HOSTS, ThreadReach};
+use crate::hosts::{HostGate, SHIPPED_HOSTS, ThreadReach};
 use crate::mode::Mode;
 use crate::profile::{Profile, profile, read_only_capability};
 use crate::rules::{RememberedRule, Rule, RuleRefused, RuleText};
@@ -302,6 +302,11 @@ impl RunSpec {
     fn renewed(mut self) -> RunSpec {
         self.digest = digest_of(&self.recipe, &self.capability, &self.reach, &self.built);
         self
+    }
+
+    /// The hosts for what the run starts beside its calls and keeps: its check, a server of tools.
+    pub fn standing_hosts(&self) -> HostGate {
+        HostGate::standing(self)
     }
 
     /// What the history of its thread decides about hosts.

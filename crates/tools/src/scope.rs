@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use modes::Containment;
+use modes::{Containment, HostGate};
 use sandbox::Places;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,8 @@ pub struct Scope {
     pub walls: Option<Arc<sandbox::Walls>>,
     /// Where packages and builds of the workspace are kept for its processes; a folder that is there.
     pub caches: PathBuf,
+    /// What MCP servers of the run reach, where its containment has a network at all.
+    pub hosts: HostGate,
     /// Where names of hosts lead.
     pub names: Arc<dyn sandbox::Names>,
     /// What processes of the run may touch.

@@ -26,10 +26,11 @@ pub(super) async fn answer(
         (Some("permission"), answer @ (PersonAnswer::Allow { .. } | PersonAnswer::Deny { .. })) => {
             permission::answered(inner, &row, digest, answer)?
         }
-        (Some("permission"), PersonAnswer::Text(_)) => {
+        (Some("permission"), PersonAnswer::Text(_) | PersonAnswer::Piped(_)) => {
             return Err(Problem::usage(format!("{id} is a permission: it takes allow or deny")));
         }
-        (_, PersonAnswer::Text(text)) => answered(inner, &row, &text),
+        (_, PersonAnswer::Text(text)) => answered(inner, &row, &text, true),
+        (_, PersonAnswer::Piped(text)) => answered(inner, &row, &text, false),
         (_, _) => {
             return Err(Problem::usage(format!(
                 "{id} is a question: it takes an answer in words"
@@ -91,7 +92,7 @@ fn plan_goes_first(run: &str) -> Problem {
     ))
 }
 
-fn answered(inner: &Inner, row: &Row, text: &str) -> Vec<Fact> {
+fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Vec<Fact> {
     let call = row
         .body
         .get("call")
@@ -108,6 +109,7 @@ fn answered(inner: &Inner, row: &Row, text: &str) -> Vec<Fact> {
             question: row.id.clone(),
             call: call.clone(),
             answer: text.to_owned(),
+            typed,
             who: inner.config.operator.clone(),
         },
         Fact::ToolFinished {
@@ -176,7 +178,12 @@ async fn waiting(
             notices: Vec::new(),
         }),
         (Some(waiting), Some(text)) if waiting.text("kind") != Some("permission") => {
-            answer(inner, &waiting.id, None, PersonAnswer::Text(text)).await
+            let words = if options.piped {
+                PersonAnswer::Piped(text)
+            } else {
+                PersonAnswer::Text(text)
+            };
+            answer(inner, &waiting.id, None, words).await
         }
         (Some(waiting), Some(_)) => Err(Problem::refused(format!("a permission waits first: {}", waiting.id))
             .hint("`stance inbox` shows it; `stance inbox approve` or `deny` answers it.")),

@@ -158,10 +158,11 @@ fn not_startable(refused: &RunSpecRefused) -> Problem {
 }
 
 /// An entering message that belongs to no step.
-pub(super) fn entry(text: String, context: String, cursor: Option<String>) -> Entry {
+pub(super) fn entry(text: String, typed: bool, context: String, cursor: Option<String>) -> Entry {
     Entry {
         id: clock::new_id('m'),
         text,
+        typed,
         context,
         step: None,
         files: None,
@@ -194,7 +195,7 @@ pub(super) async fn send(inner: &Inner, to: Address, text: String, options: RunO
         Some(thread) => thread,
         None => opened(&mut change, &space.id, None).await?,
     };
-    let new = NewRun::main(&space, thread, &options, entry(text, context, cursor));
+    let new = NewRun::main(&space, thread, &options, entry(text, !options.piped, context, cursor));
     let run = begin(inner, &mut change, new).await?;
     change.commit().await?;
     notices.extend(told_of_trying(inner, resolved(&space)?)?);
@@ -289,6 +290,7 @@ pub(crate) async fn after_exit(run: &Active, id: &str) -> Result<Vec<Fact>, Prob
     };
     let entry = entry(
         "The person granted leaving plan mode. Go on in this mode.".to_owned(),
+        false,
         worktree::context(inner).await?,
         run.state.cursor.clone(),
     );

@@ -23,7 +23,7 @@ pub(super) fn answered(
     let (allow, reach, because, words) = match answer {
         PersonAnswer::Allow { reach, words } => (true, reach, None, words),
         PersonAnswer::Deny { because } => (false, Reach::Once, because, None),
-        PersonAnswer::Text(_) => {
+        PersonAnswer::Text(_) | PersonAnswer::Piped(_) => {
             return Err(Problem::usage(format!(
                 "{} is a permission: it takes allow or deny",
                 asked.id

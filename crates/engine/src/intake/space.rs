@@ -165,6 +165,7 @@ async fn answer_reply(
             question: reply.id.clone(),
             call: call.clone(),
             answer: answer.clone(),
+            typed: false,
             who: inner.config.operator.clone(),
         },
         Fact::ToolFinished {
@@ -185,7 +186,12 @@ async fn answer_reply(
     let text = draft.unwrap_or("Go on in this mode.").to_owned();
     let new = NewRun {
         id: Some(follow_up),
-        ..NewRun::main(space, thread.to_owned(), options, message::entry(text, context, cursor))
+        ..NewRun::main(
+            space,
+            thread.to_owned(),
+            options,
+            message::entry(text, !options.piped, context, cursor),
+        )
     };
     begin(inner, change, new).await.map(Some)
 }

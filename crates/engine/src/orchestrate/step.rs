@@ -87,6 +87,7 @@ pub(super) async fn begin(inner: &Inner, start: &OrchestrationStart, node: &Node
     let entry = Entry {
         id: clock::new_id('m'),
         text,
+        typed: false,
         context,
         step: Some(node.key.to_string()),
         files: node.files.clone(),

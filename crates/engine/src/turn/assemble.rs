@@ -88,13 +88,11 @@ pub(crate) async fn named(inner: &Inner, start: &RunStart) -> Result<Vec<String>
     Ok(pages)
 }
 
-/// Pages that an operator named in a run: in a message that it answers, or in an answer to it. What
-/// enters a step is the plan's text, which a model wrote.
+/// Pages that an operator named in a run: in a message typed to it, or in an answer. What enters a step is
+/// the plan's text, which a model wrote, and what comes through a pipe is anybody's.
 pub(crate) fn pages_named(state: &RunState) -> Vec<String> {
     let entered = state.talk.iter().filter_map(|talk| match talk {
-        Talk::Entered(entry) if state.start.recipe.role == modes::Role::Main && entry.step.is_none() => {
-            Some(&entry.text)
-        }
+        Talk::Entered(entry) if entry.typed => Some(&entry.text),
         _ => None,
     });
     entered

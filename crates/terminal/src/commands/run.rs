@@ -29,7 +29,10 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
     let output = output(&arguments);
     let attended = at_a_terminal() && output == Output::Words && source != Text::StandardInput;
     let attendance = attendance(attended, arguments.approvals);
-    let options = options(&arguments, attendance)?;
+    let options = RunOptions {
+        piped: source == Text::StandardInput,
+        ..options(&arguments, attendance)?
+    };
     let mut settings = house.settings()?.sound()?;
     refuse_locked(&arguments, &options, &settings.locks)?;
     if let Some(mode) = arguments.sandbox {

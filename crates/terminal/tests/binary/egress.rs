@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Place, calls, says, turns, unseen};
 
 /// Answers every request with one word.
-fn world() -> u16 {
+pub(crate) fn world() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -118,6 +118,43 @@ fn a_page_that_stands_in_the_message_is_read_and_that_page_alone() {
     let results = results(&events);
     assert!(results[0].contains("welcome"), "{results:?}");
     assert!(results[1].contains("nobody can be asked"), "{results:?}");
+}
+
+#[test]
+fn an_address_that_came_through_a_pipe_is_nobodys_word() {
+    let (place, _canary) = ground();
+    let model = place.script(
+        "piped",
+        &turns(&[calls(&[fetch("http://named.example/page")]), says("done")]),
+    );
+    let text = "read http://named.example/page";
+    let read = |said: &crate::support::Said| {
+        let events = said.out.lines().map(|line| serde_json::from_str(line).unwrap());
+        results(&events.collect::<Vec<Value>>())[0].contains("welcome")
+    };
+    let words = ["run", "--stream-json", "--model", &model, "--mode", "agent"];
+    assert!(!read(&place.stance_with_input(&[&words[..], &["-"]].concat(), text)));
+    assert!(read(&place.stance(&[&words[..], &[text]].concat())));
+
+    let model = place.script(
+        "asks",
+        &turns(&[
+            calls(&[("ask_user", json!({"question": "Which page?"}))]),
+            calls(&[fetch("http://named.example/page")]),
+            says("done"),
+        ]),
+    );
+    for (piped, reads) in [(true, false), (false, true)] {
+        let (_, report) = place.run(&model, &["--mode", "agent", "--approvals", "wait", "look"]);
+        let run = report["run_id"].as_str().unwrap();
+        let words = ["run", "--stream-json", "--model", &model, "--resume", run];
+        let said = if piped {
+            place.stance_with_input(&[&words[..], &["-"]].concat(), text)
+        } else {
+            place.stance(&[&words[..], &[text]].concat())
+        };
+        assert_eq!(said.out.contains("welcome"), reads, "{said:?}");
+    }
 }
 
 #[test]
@@ -323,4 +360,32 @@ fn a_person_reads_why_a_host_was_not_reached() {
         "{said:?}"
     );
     assert!(said.out.contains("hint: --allow 'net(else.example)'"), "{said:?}");
+}
+
+#[test]
+fn a_check_has_the_walls_and_the_caches_of_commands() {
+    let (place, canary) = ground();
+    let model = place.script("checked", &turns(&[says("done")]));
+    let asks = |host: &str| {
+        let line = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://{host}/ HTTP/1.1\\r\\n\\r\\n' >&3; grep welcome <&3"
+        );
+        unseen(&line)
+    };
+    for (check, code) in [
+        (
+            "test \"$CARGO_HOME\" = /caches/cargo && mkdir -p /caches/cargo/x".to_owned(),
+            0,
+        ),
+        (asks("docs.rs"), 0),
+        (asks("named.example"), 3),
+        (asks("evil.example"), 3),
+    ] {
+        let (exit, report) = place.run(&model, &["--mode", "agent", "--yolo", "--check", &check, "go"]);
+        assert_eq!(exit, code, "{check}: {report:#}");
+    }
+    let named = ["--mode", "agent", "--allow", "net(named.example)", "--check"];
+    let (exit, report) = place.run(&model, &[&named[..], &[&asks("named.example"), "go"]].concat());
+    assert_eq!(exit, 0, "{report:#}");
+    assert_eq!(canary.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }

@@ -1,5 +1,6 @@
 //! One conversation with one server, from the handshake to its end. It must not know what was allowed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -8,7 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::{ClientHandler, RoleClient, serve_client};
-use sandbox::{Keep, Limits, Places, Program, Running, Spawn, converse};
+use sandbox::{Keep, Limits, Network, Places, Program, Running, Spawn, converse};
 
 use super::offer::{MOST_TOOLS, Offer};
 use super::server::{Launch, Server, program};
@@ -231,6 +232,10 @@ fn start(server: &Server, scope: &Scope, places: &Places) -> Result<(Running, to
         spawn.environment.push((name.clone(), value));
     }
     spawn.environment.push((MARKER.to_owned(), scope.run_id.clone()));
+    spawn.network = Some(Network {
+        gate: scope.hosts.clone(),
+        names: Arc::clone(&scope.names),
+    });
     spawn.limits = Limits {
         wall_time: LIFE,
         output_bytes: COMPLAINTS,

@@ -19,6 +19,8 @@ pub(super) struct Answer {
     pub(super) leads_to: Option<String>,
     /// Its kind, without parameters; empty when it does not say.
     pub(super) media_type: String,
+    /// The encoding of its text, as it says.
+    pub(super) charset: Option<String>,
     pub(super) body: Vec<u8>,
     /// Whether there was more.
     pub(super) cut: bool,
@@ -50,13 +52,14 @@ pub(super) async fn get(
         .await
         .map_err(words)?;
     let field = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let media_type = field("content-type").unwrap_or_default();
-    let media_type = media_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let mut kind = field("content-type").unwrap_or_default().split(';').map(str::trim);
+    let media_type = kind.next().unwrap_or_default().to_ascii_lowercase();
+    let charset = kind.find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("charset")
+            .then(|| value.trim_matches([' ', '"']).to_owned())
+    });
     let packed = field("content-encoding").filter(|packing| !packing.eq_ignore_ascii_case("identity"));
     if let Some(packing) = packed {
         return Err(format!("the page is packed as {packing:?}, which was not asked for"));
@@ -66,6 +69,7 @@ pub(super) async fn get(
         status: response.status().as_u16(),
         leads_to: leads_to.map(str::to_owned),
         media_type,
+        charset,
         body: Vec::new(),
         cut: false,
     };

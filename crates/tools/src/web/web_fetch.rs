@@ -9,6 +9,7 @@ use sandbox::Network;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::charset;
 use super::client::{Answer, get};
 use super::markdown::{Page, markdown};
 use crate::scope::Scope;
@@ -139,10 +140,10 @@ async fn shown(url: Url, answer: Answer) -> ToolResult {
             answer.media_type
         ));
     }
-    if answer.body.contains(&0) {
+    let text = charset::text(&answer.body, answer.charset.as_deref());
+    if text.contains('\0') {
         return ToolResult::error(format!("{url} is no text: it holds NUL bytes; only text is read."));
     }
-    let text = String::from_utf8_lossy(&answer.body).into_owned();
     let is_html = matches!(answer.media_type.as_str(), "text/html" | "application/xhtml+xml")
         || (answer.media_type.is_empty() && text.trim_start().starts_with('<'));
     let page = if is_html {

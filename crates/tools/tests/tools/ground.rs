@@ -117,6 +117,7 @@ impl Ground {
             checkout: None,
             walls: None,
             caches,
+            hosts: spec.standing_hosts(),
             names: Arc::new(sandbox::SystemNames),
             containment: spec.containment(),
             inspection: spec.inspection().ok(),

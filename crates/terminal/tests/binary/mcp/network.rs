@@ -87,3 +87,22 @@ fn a_server_at_an_address_is_asked_with_its_token_and_trusted_tool_by_tool() {
     assert!(results[1].contains("unknown tool"), "{results:?}");
     assert_eq!(called(&notes), "get\n");
 }
+
+#[test]
+fn a_program_reaches_what_the_runs_commands_reach_and_nothing_where_they_reach_nothing() {
+    let mut notes = Notes::new(&["reaches"]);
+    let port = crate::egress::world();
+    let names = format!("docs.rs=127.0.0.2:{port},named.example=127.0.0.2:{port}");
+    notes.place.variables.push(("STANCE_NAMES".to_owned(), names));
+    assert_eq!(notes.allow().code, 0);
+    assert_eq!(notes.place.stance(&["mcp", "trust", "notes"]).code, 0);
+    let reach = |host: &str| ("mcp__notes__reach", json!({ "host": host }));
+    let made = [reach("docs.rs"), reach("named.example")];
+    let reached = |mode: &str, flags: &[&str]| -> Vec<bool> {
+        let results = notes.results(mode, &made, flags);
+        results.iter().map(|text| text.contains("welcome")).collect()
+    };
+    assert_eq!(reached("agent", &["--yolo"]), [true, false]);
+    assert_eq!(reached("agent", &["--allow", "net(named.example)"]), [true, true]);
+    assert_eq!(reached("plan", &["--allow", "net(named.example)"]), [false, false]);
+}

@@ -5,6 +5,7 @@ Each call of a tool is written to `calls` in its home. What else it does is name
 import json
 import os
 import sys
+import urllib.request
 
 WAYS = set(sys.argv[1:])
 HOME = os.environ.get("HOME", "/tmp")
@@ -39,6 +40,8 @@ def tools():
         tool("b" * 70, reads),
         tool("fetches", reads, {"$ref": "http://127.0.0.1:9/schema.json"}),
     ]
+    if "reaches" in WAYS:
+        offered.append(tool("reach", reads, {"type": "object", "properties": {"host": {"type": "string"}}}))
     if "turns" in WAYS and LISTED > 1 or "turned" in WAYS:
         offered[3] = tool("update", reads)
     return offered
@@ -60,6 +63,12 @@ def call(name, arguments):
             return error.strerror
     if name == "crash":
         os._exit(3)
+    if name == "reach":
+        try:
+            with urllib.request.urlopen("http://" + arguments["host"] + "/", timeout=10) as page:
+                return page.read().decode()
+        except OSError as error:
+            return f"not reached: {error}"
     if name == "look":
         return "token " + os.environ.get("NOTES_TOKEN", "none")
     return "done"
