@@ -42,6 +42,11 @@ pub(crate) fn run() -> Standing {
                 "walls are tried as root only, not as an ordinary user too",
                 ordinary_user(),
             ),
+            need(
+                "pytest",
+                "the tests of a Python project are not tried in plan mode",
+                pytest(),
+            ),
             need("clippy", "no lint is checked", component("clippy")),
             need("rustfmt", "the layout of the code is not checked", component("rustfmt")),
             need(
@@ -141,6 +146,20 @@ fn ordinary_user() -> Result<(), String> {
         Ok(())
     } else {
         Err("this machine has no user `nobody`".to_owned())
+    }
+}
+
+fn pytest() -> Result<(), String> {
+    // The system's own: the walls show what lies in the system's folders.
+    let here = || program::succeeds(Command::new("/usr/bin/python3").args(["-m", "pytest", "--version"]));
+    if here() {
+        return Ok(());
+    }
+    packages::install(&["python3", "python3-pytest"])?;
+    if here() {
+        Ok(())
+    } else {
+        Err("pytest was installed but does not start".to_owned())
     }
 }
 
