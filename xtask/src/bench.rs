@@ -1,6 +1,8 @@
 //! Measurements, each a bench of the room it is about, shown beside what they are to stay under. It
 //! measures nothing itself.
 
+pub(crate) mod agents;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};

@@ -73,6 +73,8 @@ enum Task {
 enum Bench {
     /// Reading shell lines, judging calls, putting up the walls.
     Guard,
+    /// Stance beside other agents from npm, all asking a model on loopback that answers at once.
+    Agents(bench::agents::Asked),
 }
 
 fn main() -> ExitCode {
@@ -96,6 +98,7 @@ fn perform(task: Task) -> anyhow::Result<()> {
         Task::Test => test::run(&checkout),
         Task::Tidy => tidy::run(&checkout),
         Task::Bench(Bench::Guard) => bench::guard(&checkout),
+        Task::Bench(Bench::Agents(asked)) => bench::agents::run(&checkout, &asked),
         Task::Conformance => conformance::write(&checkout),
         Task::Codegen { check: true } => codegen::check(&checkout),
         Task::Codegen { check: false } => codegen::write(&checkout),
