@@ -20,7 +20,7 @@ use self::table::{First, Measured, Report};
 use crate::checkout::Checkout;
 use crate::program;
 
-/// How often each agent answers a file's content in the longer story.
+/// How many files each agent reads in the longer story.
 const CALLS: usize = 20;
 
 /// How often memory is looked at: the looking costs time, so these runs are not timed.
@@ -187,14 +187,16 @@ impl Stand {
         for (name, text) in peer.files {
             let file = stand.home().join(name);
             std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
-            std::fs::write(&file, text.replace("URL", &stand.url))?;
+            std::fs::write(&file, text.replace("{URL}", &stand.url))?;
         }
         std::fs::create_dir_all(stand.home())?;
-        std::fs::create_dir_all(stand.repository().join("src"))?;
-        std::fs::write(
-            stand.file(),
-            "A line of a file that is read again and again.\n".repeat(40),
-        )?;
+        std::fs::create_dir_all(stand.sources())?;
+        for number in 0..CALLS {
+            std::fs::write(
+                stand.sources().join(format!("{number}.txt")),
+                "A line of a file that is read again and again.\n".repeat(40),
+            )?;
+        }
         for arguments in [
             &["init", "--quiet"][..],
             &["add", "."],
@@ -225,8 +227,8 @@ impl Stand {
         self.folder.path().join("repository")
     }
 
-    fn file(&self) -> PathBuf {
-        self.repository().join("src/lines.txt")
+    fn sources(&self) -> PathBuf {
+        self.repository().join("src")
     }
 
     fn tell(&self, mock: &Mock, calls: usize) {
@@ -234,7 +236,7 @@ impl Stand {
             calls,
             reads: self.peer.reads,
             ends: self.peer.ends,
-            file: self.file().display().to_string(),
+            folder: self.sources().display().to_string(),
         });
     }
 
@@ -263,14 +265,14 @@ impl Stand {
     /// A run that is told something.
     fn command(&self) -> Command {
         let mut command = self.program(self.peer.arguments);
-        command.arg("hi");
+        command.arg("Say hi.");
         command
     }
 
     fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args(arguments.iter().map(|argument| argument.replace("URL", &self.url)))
+            .args(arguments.iter().map(|argument| argument.replace("{URL}", &self.url)))
             .current_dir(self.repository())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -281,7 +283,7 @@ impl Stand {
                 self.peer
                     .variables
                     .iter()
-                    .map(|(name, value)| (name, value.replace("URL", &self.url))),
+                    .map(|(name, value)| (name, value.replace("{URL}", &self.url))),
             );
         command
     }

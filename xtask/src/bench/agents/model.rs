@@ -1,4 +1,4 @@
-//! A model on loopback that answers at once: it asks for the same file so many times, then ends. What it
+//! A model on loopback that answers at once: it asks for one file after the other, then ends. What it
 //! was asked is kept. Knows the agents by the tools they offer.
 
 use std::io;
@@ -27,14 +27,14 @@ pub(super) struct Asked {
 /// What the model does until it is told otherwise.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Story {
-    /// How often it asks for the file.
+    /// How many files it asks for, one after the other.
     pub(super) calls: usize,
     /// How agents read a file: the first whose tool is offered is used.
     pub(super) reads: &'static [Call],
     /// How a run ends where a text does not end it.
     pub(super) ends: Option<Call>,
-    /// The file.
-    pub(super) file: String,
+    /// Where the files lie: `0.txt` and so on.
+    pub(super) folder: String,
 }
 
 /// The running model.
@@ -125,12 +125,12 @@ impl Story {
         let offers = |call: &&Call| offered.iter().any(|name| name == call.tool);
         if done < self.calls {
             return match self.reads.iter().find(offers) {
-                Some(call) => call.answer(&self.file),
+                Some(call) => call.answer(&format!("{}/{done}.txt", self.folder)),
                 None => text(&format!("no tool to read with among {}", offered.join(", "))),
             };
         }
         match self.ends.as_ref().filter(offers) {
-            Some(call) => call.answer(&self.file),
+            Some(call) => call.answer(""),
             None => text("Hello."),
         }
     }

@@ -29,7 +29,7 @@ pub(super) struct Peer {
     pub(super) package: Option<(&'static str, &'static str)>,
     /// The program, in its package's `node_modules/.bin`.
     pub(super) program: &'static str,
-    /// Its arguments before the prompt. `URL` stands for the model's address.
+    /// Its arguments before the prompt. `{URL}` stands for the model's address.
     pub(super) arguments: &'static [&'static str],
     pub(super) variables: &'static [(&'static str, &'static str)],
     /// Arguments of a run that tells it the model, before all others; none where a file does.
@@ -50,8 +50,10 @@ pub(super) const PEERS: &[Peer] = &[
             "run",
             "--mode",
             "plan",
+            "--provider",
+            "anthropic",
             "--base-url",
-            "URL",
+            "{URL}",
             "--model",
             "claude-sonnet-4-5",
         ],
@@ -77,7 +79,7 @@ pub(super) const PEERS: &[Peer] = &[
         files: &[(
             ".codex/config.toml",
             "model = \"mock\"\nmodel_provider = \"mock\"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n\
-             [model_providers.mock]\nname = \"mock\"\nbase_url = \"URL/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\n",
+             [model_providers.mock]\nname = \"mock\"\nbase_url = \"{URL}/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\n",
         )],
         reads: &[
             Call {
@@ -101,7 +103,7 @@ pub(super) const PEERS: &[Peer] = &[
         program: "claude",
         arguments: &["--permission-mode", "plan", "--model", "claude-sonnet-4-5", "-p"],
         variables: &[
-            ("ANTHROPIC_BASE_URL", "URL"),
+            ("ANTHROPIC_BASE_URL", "{URL}"),
             ("ANTHROPIC_API_KEY", "fake-key"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_TELEMETRY", "1"),
@@ -125,7 +127,7 @@ pub(super) const PEERS: &[Peer] = &[
         files: &[(
             ".config/opencode/opencode.json",
             r#"{"autoupdate": false, "share": "disabled", "provider": {"mock": {"npm": "@ai-sdk/openai-compatible",
-               "name": "mock", "options": {"baseURL": "URL/v1", "apiKey": "fake-key"}, "models": {"mock": {"name": "mock"}}}}}"#,
+               "name": "mock", "options": {"baseURL": "{URL}/v1", "apiKey": "fake-key"}, "models": {"mock": {"name": "mock"}}}}}"#,
         )],
         reads: &[Call {
             tool: "read",
@@ -139,7 +141,7 @@ pub(super) const PEERS: &[Peer] = &[
         program: "gemini",
         arguments: &["--approval-mode", "plan", "--model", "gemini-2.5-pro", "--prompt"],
         variables: &[
-            ("GOOGLE_GEMINI_BASE_URL", "URL"),
+            ("GOOGLE_GEMINI_BASE_URL", "{URL}"),
             ("GEMINI_API_KEY", "fake-key"),
             ("GEMINI_TELEMETRY_ENABLED", "false"),
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
@@ -166,7 +168,7 @@ pub(super) const PEERS: &[Peer] = &[
         prepares: &[],
         files: &[(
             ".pi/agent/models.json",
-            r#"{"providers": {"mock": {"baseUrl": "URL/v1", "api": "openai-completions", "apiKey": "fake-key",
+            r#"{"providers": {"mock": {"baseUrl": "{URL}/v1", "api": "openai-completions", "apiKey": "fake-key",
                 "models": [{"id": "mock", "name": "mock", "reasoning": false, "input": ["text"],
                             "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
                             "contextWindow": 200000, "maxTokens": 8000}]}}}"#,
@@ -192,7 +194,7 @@ pub(super) const PEERS: &[Peer] = &[
             "--modelid",
             "mock",
             "--baseurl",
-            "URL/v1",
+            "{URL}/v1",
         ],
         files: &[],
         reads: &[Call {
