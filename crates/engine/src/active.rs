@@ -169,6 +169,7 @@ pub(crate) async fn scope(
         repositories: inner.home.repositories(&inner.worktree),
         hidden: inner.hidden(),
         secrets: inner::secrets(spec),
+        guards: inner::guards(spec),
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),

@@ -58,6 +58,7 @@ pub(crate) async fn check(
     };
     let mut places = inner.places(run)?;
     places.secrets = inner::secrets(spec);
+    places.guards = inner::guards(spec);
     let mut spawn = Spawn::new(Program::Shell(command.to_owned()), &inner.worktree);
     spawn.environment.push(("STANCE_RUN".to_owned(), run.to_owned()));
     sandbox::share_caches(&inner.home.caches()?, spec.containment(), &mut places, &mut spawn);

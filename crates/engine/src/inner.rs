@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modes::{RunSpec, WallsStanding};
+use sandbox::Violation;
 use store::{Holder, Store, Table};
 use tools::Toolbox;
 
@@ -221,6 +222,19 @@ pub(crate) fn secrets(spec: &RunSpec) -> sandbox::Secrets {
     }
 }
 
+/// What processes of a run cannot write of the worktree: what a rule denies, and files that configure
+/// agents, editors, git or CI which the run may not write without asking.
+pub(crate) fn guards(spec: &RunSpec) -> sandbox::Guards {
+    let asked = spec.clone();
+    let guards = sandbox::Guards::asking(move |path| !asked.writes_unasked(path));
+    if spec.denies_writes() {
+        let spec = spec.clone();
+        guards.denying(move |path| spec.denies_writing(path))
+    } else {
+        guards
+    }
+}
+
 /// Worktree and shared folder where git cannot be asked: the nearest folder with a `.git`.
 fn places_without_git(start: &Path) -> (PathBuf, PathBuf) {
     let worktree = start
@@ -268,7 +282,7 @@ impl Inner {
             .await
             .map_err(|failure| machine(failure.to_string()))?
             .map_err(|error| machine(error.to_string()))?;
-        for sandbox::Violation::GitCreated { path, moved_to } in violations {
+        for Violation::GitCreated { path, moved_to } | Violation::Guarded { path, moved_to } in violations {
             self.notice(format!(
                 "{} was made by a command that was cut off, and moved to {}.",
                 path.display(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::canonical::digest;
 use crate::effect::{Effect, EffectSet};
-use crate::line::{LineReading, Shown};
+use crate::line::{LineReading, Shown, Unseen};
 use crate::paths::{WriteClass, secret_shaped};
 use crate::tool::{Descriptor, Tier};
 
@@ -73,9 +73,9 @@ pub enum Target {
         /// Whether a yes to it may serve again.
         #[serde(skip)]
         rememberable: bool,
-        /// Whether it runs a file that may start any other command.
+        /// What of it no line shows.
         #[serde(skip)]
-        unseen: bool,
+        unseen: Unseen,
     },
     /// Commits on a branch.
     Branch {

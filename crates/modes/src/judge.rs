@@ -7,7 +7,7 @@ use crate::call::{ProposedCall, Target};
 use crate::decision::{Answer, Ask, Decision, Judged, Layer, Permit, Question, Refusal, Weight, would};
 use crate::effect::Effect;
 use crate::matter::{Matter, matters};
-use crate::paths::WriteClass;
+use crate::paths::{WriteClass, write_class};
 use crate::rules::{Rule, RuleText, Scope, Subject, Verdict};
 use crate::spec::{Approver, Autonomy, RunSpec, WallsStanding};
 use crate::tool::descriptor;
@@ -117,6 +117,30 @@ impl RunSpec {
         matches!(by_rules(self, &call, None), Weighed::Permit(_))
     }
 
+    /// Whether rules, autonomy and the run's step let it write a path of the worktree without asking.
+    pub fn writes_unasked(&self, path: &str) -> bool {
+        let Some(row) = descriptor("write_to_file") else {
+            return false;
+        };
+        let call = ProposedCall::new(row, "", Value::Null).with_target(Target::Write {
+            path: path.to_owned(),
+            class: write_class(path),
+            outside: false,
+        });
+        matches!(by_rules(self, &call, None), Weighed::Permit(_))
+    }
+
+    /// Whether any rule denies paths to be written.
+    pub fn denies_writes(&self) -> bool {
+        self.rules().iter().any(|rule| denies(rule) && rule.speaks_of_writes())
+    }
+
+    /// Whether a rule denies this path to be written.
+    pub fn denies_writing(&self, path: &str) -> bool {
+        let named = |rule: &Rule| denies(rule) && rule.specificity(Subject::Edit(path)).is_some();
+        self.rules().iter().any(named)
+    }
+
     /// Whether any rule denies paths to be read.
     pub fn denies_reads(&self) -> bool {
         self.rules().iter().any(|rule| denies(rule) && rule.speaks_of_reads())
@@ -170,7 +194,7 @@ fn by_rules(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Wei
     let mut insists = false;
     let mut layers = Vec::new();
     for matter in &matters {
-        let Settled { standing, by, rule } = settle(spec.rules(), matter);
+        let Settled { standing, by, rule, .. } = settle(spec.rules(), matter);
         layers.push((standing, by));
         match (standing, rule) {
             (Standing::OutsidePlan, Some(rule)) => return Weighed::Refusal(Layer::Rule, outside_plan(matter, &rule)),
@@ -307,6 +331,8 @@ pub(crate) enum Standing {
 pub(crate) struct Settled {
     pub(crate) standing: Standing,
     by: Layer,
+    /// Whether it was a rule about these words of a command.
+    by_words: bool,
     /// The rule that settled it, for people.
     pub(crate) rule: Option<String>,
 }
@@ -344,12 +370,16 @@ pub(crate) fn settle(rules: &[Rule], matter: &Matter<'_>) -> Settled {
                 Standing::Asked
             },
             by: matter.default_by,
+            by_words: false,
             rule: None,
         });
     match rules.iter().find(|rule| denies(rule) && matter.perhaps_meant_by(rule)) {
+        // Whoever allowed a program by its words knows what it runs.
+        Some(_) if settled.by_words && matter.runs_code() => settled,
         Some(rule) if settled.standing == Standing::Allowed => Settled {
             standing: Standing::Asked,
             by: Layer::Rule,
+            by_words: false,
             rule: Some(format!("{rule}, which this line may mean,")),
         },
         _ => settled,
@@ -372,6 +402,7 @@ fn by_scope(rules: &[Rule], scope: Scope, matter: &Matter<'_>) -> Option<Settled
     Some(Settled {
         standing,
         by: Layer::Rule,
+        by_words: rule.speaks_of_commands() && matter.named_by(rule).is_some(),
         rule: Some(rule.to_string()),
     })
 }

@@ -48,7 +48,7 @@ pub use hosts::{
     parse_pattern, urls_in,
 };
 pub use judge::{foreign_shell, judge, weights};
-pub use line::{Found, LinePlace, LineReading, Shown};
+pub use line::{Found, LinePlace, LineReading, Shown, Unseen};
 pub use mode::{Mode, ModeChoiceRefused, UnresolvedMode, after_approval, without_space};
 pub use profile::{ADAPTER_READS, Profile, profile, read_only_capability};
 pub use prompt::{ModelView, model_view};

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use crate::call::Target;
 use crate::effect::{Effect, EffectSet};
-use crate::paths::secret_shaped;
+use crate::paths::{secret_shaped, write_class};
 
 /// Where a line runs: absolute paths without `.`, `..` and links.
 #[derive(Clone, Copy)]
@@ -53,8 +53,20 @@ pub struct Found {
     pub effects: EffectSet,
     /// Whether a yes to it may serve again.
     pub rememberable: bool,
-    /// Whether it runs a file that may start any other command.
-    pub unseen: bool,
+    /// What of it no line shows.
+    pub unseen: Unseen,
+}
+
+/// What a program may do that no line shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unseen {
+    /// Nothing that rules speak of.
+    Nothing,
+    /// Whatever the walls let it: it runs code, of the project or its own.
+    Code,
+    /// The same, and it is a file of the project, or may be any command.
+    Commands,
 }
 
 /// What was found in a line.
@@ -154,6 +166,38 @@ impl LineReading {
             .map(|target| if path(&target) { look(target) } else { target })
             .collect();
         // A name shaped like a secret's stays one, wherever it leads.
+        self.effects = self.effects.union(self.all_effects());
+        self
+    }
+
+    /// The same with the paths that are changed together with a folder. `within` names what nobody may write
+    /// of a path and what lies, or may come to lie, beneath it; none where that cannot be looked through.
+    #[must_use]
+    pub fn changing_within(mut self, within: impl Fn(&str) -> Option<Vec<String>>) -> LineReading {
+        let mut found = Vec::new();
+        for target in &self.targets {
+            let (Target::Write {
+                path, outside: false, ..
+            }
+            | Target::Delete { path, .. }) = target
+            else {
+                continue;
+            };
+            match within(path) {
+                Some(paths) => found.extend(paths.into_iter().map(|path| Target::Write {
+                    class: write_class(&path),
+                    outside: false,
+                    path,
+                })),
+                None => found.push(Target::Line {
+                    line: self.line.clone(),
+                    cwd: self.cwd.clone(),
+                    opaque: format!("what lies in {path} cannot be looked through"),
+                }),
+            }
+        }
+        found.retain(|target| !self.targets.contains(target));
+        self.targets.extend(found);
         self.effects = self.effects.union(self.all_effects());
         self
     }

@@ -7,6 +7,7 @@ use crate::call::{ProposedCall, Target};
 use crate::decision::Layer;
 use crate::effect::{Effect, EffectSet};
 use crate::hosts::listed;
+use crate::line::Unseen;
 use crate::paths::{WriteClass, names, secret_shaped};
 use crate::rules::{Rule, Subject, Verdict, literal};
 use crate::spec::{Role, RunSpec, WallsStanding};
@@ -42,8 +43,8 @@ pub(crate) struct Matter<'a> {
     subjects: Vec<Subject<'a>>,
     /// Effects it may have, known to nobody here: a rule about one of them restricts it, and allows nothing.
     may: EffectSet,
-    /// Whether it is what cannot be seen of a shell line.
-    unseen: bool,
+    /// What of it no line shows.
+    unseen: Unseen,
 }
 
 impl Matter<'_> {
@@ -69,14 +70,20 @@ impl Matter<'_> {
     }
 
     /// Whether a restricting rule may mean it without naming it: what cannot be seen of a line can start
-    /// any command, and what a rule denies to a path or an effect a program can do as well.
+    /// any command, and what a rule denies to a path or an effect a program can do as well. What the walls
+    /// hold a program to is no concern of the code it runs.
     pub(crate) fn perhaps_meant_by(&self, rule: &Rule) -> bool {
-        self.unseen
-            && match rule.source().verdict {
-                Verdict::Allow => false,
-                Verdict::Deny => true,
-                Verdict::Ask | Verdict::Plan => rule.speaks_of_commands(),
-            }
+        match (self.unseen, rule.source().verdict) {
+            (Unseen::Nothing, _) | (_, Verdict::Allow) => false,
+            (Unseen::Code, verdict) => verdict == Verdict::Deny && !rule.held_by_walls(),
+            (Unseen::Commands, Verdict::Deny) => true,
+            (Unseen::Commands, Verdict::Ask | Verdict::Plan) => rule.speaks_of_commands(),
+        }
+    }
+
+    /// Whether it is a program whose words are seen, and not what it runs.
+    pub(crate) fn runs_code(&self) -> bool {
+        self.unseen == Unseen::Code
     }
 }
 
@@ -207,15 +214,21 @@ fn of_effect<'a>(spec: &RunSpec, call: &'a ProposedCall, effect: Effect) -> Vec<
         causes
     };
     if effect == Effect::ProcessSpawn && spec.recipe().walls != WallsStanding::Proven {
-        matters.into_iter().map(unheld).collect()
+        let held = spec.recipe().walls == WallsStanding::Partial;
+        matters.into_iter().map(|matter| unheld(matter, held)).collect()
     } else {
         matters
     }
 }
 
-/// A program that no proven walls hold could use whatever its user may, our own records included.
-fn unheld(matter: Matter<'_>) -> Matter<'_> {
+/// A program that no proven walls hold could use whatever its user may, our own records included. Where
+/// nothing at all holds it, no rule is held by walls.
+fn unheld(matter: Matter<'_>, held: bool) -> Matter<'_> {
     Matter {
+        unseen: match matter.unseen {
+            Unseen::Code if !held => Unseen::Commands,
+            unseen => unseen,
+        },
         what: format!(
             "{}, which no proven walls hold: your approvals are not protected from it",
             matter.what
@@ -256,7 +269,7 @@ fn bare<'a>(effect: Effect) -> Matter<'a> {
         evidence: NO_EVIDENCE,
         subjects: vec![Subject::Effect(effect)],
         may: EffectSet::EMPTY,
-        unseen: false,
+        unseen: Unseen::Nothing,
     }
 }
 
@@ -314,7 +327,7 @@ fn of_unseen<'a>(effect: Effect, line: &str, opaque: &str) -> Matter<'a> {
     Matter {
         what: format!("{} ({line}; {opaque})", effect.phrase()),
         rememberable: false,
-        unseen: true,
+        unseen: Unseen::Commands,
         ..bare(effect)
     }
 }
@@ -353,10 +366,10 @@ fn of_mcp<'a>(spec: &RunSpec, call: &ProposedCall, tool: &'a str) -> Matter<'a> 
         evidence: NO_EVIDENCE,
         subjects: vec![Subject::Mcp(tool)],
         may,
-        unseen: false,
+        unseen: Unseen::Nothing,
     };
     if may.contains(Effect::ProcessSpawn) && spec.recipe().walls != WallsStanding::Proven {
-        unheld(matter)
+        unheld(matter, true)
     } else {
         matter
     }
@@ -450,7 +463,7 @@ fn of_path<'a>(spec: &RunSpec, what: String, path: &str, subject: Subject<'a>, a
         evidence: NO_EVIDENCE,
         subjects: vec![subject],
         may: EffectSet::EMPTY,
-        unseen: false,
+        unseen: Unseen::Nothing,
     }
 }
 

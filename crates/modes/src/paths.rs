@@ -282,6 +282,11 @@ pub fn is_secret_name(component: &str) -> bool {
     any_component(component, &SECRETS)
 }
 
+/// Whether a file, or every file in a folder, of this name configures agents, editors, git or CI.
+pub fn is_configuring_name(component: &str) -> bool {
+    any_component(component, &CONFIGURING)
+}
+
 /// Whether a file of this name is a sample, meant to be read.
 pub fn is_sample(component: &str) -> bool {
     any_component(component, &SAMPLES)

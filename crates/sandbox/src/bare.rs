@@ -217,6 +217,7 @@ fn held(walls: &Walls, containment: Containment, places: &Places, survey: &Surve
     }
     carve(&places.worktree, &unseen, &mut order.readable);
     if places.worktree_is_written(containment) {
+        order.sealed.extend(survey.guarded.denied.iter().cloned());
         unseen.extend(order.sealed.iter().cloned());
         carve(&places.worktree, &unseen, &mut order.writable);
     } else {

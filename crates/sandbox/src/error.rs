@@ -53,7 +53,7 @@ pub enum SandboxError {
     },
     /// After a process, something it may have planted still lies in the worktree. Nothing that
     /// writes is started there again before that is settled.
-    #[error("a planted .git could not be moved away: {}; remove it before git is used there", what.join("; "))]
+    #[error("what a command may not make could not be moved away: {}; remove it before git is used there", what.join("; "))]
     Planted {
         /// Each path, with the reason.
         what: Vec<String>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use modes::{Containment, Posture};
 
-use crate::SandboxError;
+use crate::{Guards, SandboxError};
 
 /// Whether a mount can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +119,8 @@ pub struct Places {
     pub hidden: Vec<PathBuf>,
     /// Which secret-shaped files of the worktree can be read.
     pub secrets: Secrets,
+    /// What of a writable worktree cannot be changed.
+    pub guards: Guards,
     /// Further things shown, for our own git processes.
     pub mounts: Vec<Mount>,
     /// Where the repositories of a writable worktree are kept in mind while a process runs. One file
@@ -143,6 +145,7 @@ impl Places {
             sealed: Vec::new(),
             hidden: Vec::new(),
             secrets: Secrets::hidden(),
+            guards: Guards::default(),
             mounts: Vec::new(),
             files: Vec::new(),
         }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use crate::guards::{Guarded, Made};
 use crate::scratch::private_folder;
 use crate::survey::{self, Violation};
 use crate::walk::Identity;
@@ -27,7 +28,7 @@ pub fn recover(places: &Places) -> Result<Vec<Violation>, SandboxError> {
         path: places.record.clone(),
         why: format!("this record of the repositories before the last command cannot be read ({error}); look for planted .git entries, then remove it"),
     })?;
-    settle(places, &before).map_err(|error| match error {
+    settle(places, &before, None).map_err(|error| match error {
         SandboxError::Planted { what } => SandboxError::Unsettled { what },
         other => other,
     })
@@ -54,9 +55,17 @@ pub(crate) fn drop_unused(places: &Places) {
     drop(fs::remove_file(&places.record));
 }
 
-/// Moves away what is not in `before`; only when everything is, the record is removed.
-pub(crate) fn settle(places: &Places, before: &BTreeSet<Identity>) -> Result<Vec<Violation>, SandboxError> {
-    let violations = survey::neutralise(&places.worktree, before, &places.scratch.join(QUARANTINE))?;
+/// Moves away what is not in `before`, and what was made of the guarded paths; only when everything is, the record is removed.
+pub(crate) fn settle(
+    places: &Places,
+    before: &BTreeSet<Identity>,
+    guarded: Option<&Guarded>,
+) -> Result<Vec<Violation>, SandboxError> {
+    let made = guarded.map(|before| Made::new(&places.guards, &places.worktree, before));
+    let violations = survey::neutralise(&places.worktree, before, made, &places.scratch.join(QUARANTINE))?;
+    if let Some(before) = guarded {
+        before.put_links_back(&places.guards, &places.worktree);
+    }
     match fs::remove_file(&places.record) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(SandboxError::system("removing the record of repositories")(error))

@@ -153,10 +153,12 @@ pub(crate) fn run(
     let supervisor = tokio::spawn(async move {
         let limits = spawn.limits;
         let writes = places.worktree_is_written(containment);
+        // What others are allowed to write while it is spoken with is nothing that it made.
+        let takes_back = matches!(input, Input::Whole(_));
         let network = spawn.network.clone();
         let handover = network.is_some().then(Handover::new).transpose()?;
         let (ours, theirs) = handover.map(|handover| (handover.ours, handover.theirs)).unzip();
-        let (begun, before, recovered, hidden, places) = blocking(move || {
+        let (begun, before, guarded, recovered, hidden, places) = blocking(move || {
             make_private(&places)?;
             let recovered = if writes { record::recover(&places)? } else { Vec::new() };
             let survey = survey::survey(&places, writes)?;
@@ -183,13 +185,14 @@ pub(crate) fn run(
             };
             let hidden = view::hidden_secrets(&places, &survey);
             let saw_secrets = hidden.len() < survey.secrets.len();
+            let guarded = survey.guarded;
             let before: BTreeSet<_> = survey.git.into_values().collect();
             if writes {
                 record::keep(&places.record, &before)?;
             }
             let child = start::start(prepared, theirs).inspect_err(|_| record::drop_unused(&places))?;
             let begun = Begun { child, held, overlays };
-            Ok((begun, before, recovered, (hidden, saw_secrets), places))
+            Ok((begun, before, guarded, recovered, (hidden, saw_secrets), places))
         })
         .await?;
         let way_out = ours.zip(network);
@@ -202,7 +205,7 @@ pub(crate) fn run(
             return followed;
         }
         let planted = if writes {
-            blocking(move || record::settle(&places, &before)).await?
+            blocking(move || record::settle(&places, &before, takes_back.then_some(&guarded))).await?
         } else {
             Vec::new()
         };

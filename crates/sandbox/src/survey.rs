@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, renameat, statat}
 use rustix::io::Errno;
 use serde::Serialize;
 
+use crate::guards::{Guarded, Made};
 use crate::walk::{Find, Folder, Identity, Spot, open_up_for_owner, walk};
 use crate::{Places, SandboxError};
 
@@ -34,6 +35,13 @@ pub enum Violation {
         /// Where it lies now, for a person to look at.
         moved_to: PathBuf,
     },
+    /// A path that nobody may write unasked, made or put there by a process, moved out of the worktree.
+    Guarded {
+        /// Where it was made.
+        path: PathBuf,
+        /// Where it lies now.
+        moved_to: PathBuf,
+    },
 }
 
 /// What a walk found.
@@ -46,6 +54,8 @@ pub(crate) struct Survey {
     pub(crate) secrets: BTreeSet<PathBuf>,
     /// Every `.git`, of any type, and every folder that git takes for a repository, with its identity.
     pub(crate) git: BTreeMap<PathBuf, Identity>,
+    /// What a process that writes the worktree may not change.
+    pub(crate) guarded: Guarded,
 }
 
 /// Looks through a worktree before a process starts. In a `writable` one a folder that is ours and
@@ -57,7 +67,11 @@ pub(crate) fn survey(places: &Places, writable: bool) -> Result<Survey, SandboxE
     let mut named_twice = BTreeSet::new();
     walk(root, writable, |find, spot| {
         let path = &spot.path;
+        if writable && matches!(find, Find::Plain | Find::Secret | Find::Folder) {
+            survey.guarded.note(&places.guards, root, spot, find == Find::Folder);
+        }
         match find {
+            Find::Folder => (),
             Find::Plain if !denied(places, path) => (),
             Find::Closed(Errno::ACCESS) | Find::TooDeep if !writable => return Ok(()),
             Find::Closed(why) => return Err(SandboxError::unseen(path, why)),
@@ -116,19 +130,31 @@ fn is_link(spot: &Spot<'_>) -> bool {
         .is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) == FileType::Symlink)
 }
 
-/// Moves every repository whose identity is not in `before` out of the worktree, into `quarantine`,
+/// Moves every repository whose identity is not in `before`, and what was `made` of guarded paths, out of the worktree, into `quarantine`,
 /// or beside itself under another name where that is another file system. Goes on to the end; what
 /// could not be moved or looked through is the error.
 pub(crate) fn neutralise(
     root: &Path,
     before: &BTreeSet<Identity>,
+    mut made: Option<Made<'_>>,
     quarantine: &Path,
 ) -> Result<Vec<Violation>, SandboxError> {
     let mut violations = Vec::new();
     let mut failures = Vec::new();
     let walked = walk(root, true, |find, spot| {
         let moved = match find {
-            Find::Special | Find::Secret | Find::Plain => return Ok(()),
+            Find::Folder | Find::Special | Find::Secret | Find::Plain => {
+                if made.as_mut().is_some_and(|made| made.is(spot, find == Find::Folder)) {
+                    match quarantined(quarantine, |to| move_away(spot, spot.name, to)) {
+                        Ok(moved_to) => violations.push(Violation::Guarded {
+                            path: spot.path.clone(),
+                            moved_to,
+                        }),
+                        Err(why) => failures.push(format!("{} ({why})", spot.path.display())),
+                    }
+                }
+                return Ok(());
+            }
             Find::Git(identity) | Find::Bare(identity) if before.contains(&identity) => return Ok(()),
             Find::Git(_) | Find::TooDeep => quarantined(quarantine, |to| move_away(spot, spot.name, to)),
             Find::Bare(_) => quarantined(quarantine, |to| disbelieved(spot, to)),
@@ -158,7 +184,7 @@ fn quarantined(quarantine: &Path, act: impl FnOnce(&Path) -> Result<PathBuf, Err
     made.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let mut number = 0_u64;
     loop {
-        let free = quarantine.join(format!("git-{number}"));
+        let free = quarantine.join(format!("made-{number}"));
         if fs::symlink_metadata(&free).is_err() {
             return act(&free);
         }
@@ -265,16 +291,16 @@ mod tests {
         fs::create_dir_all(root.path().join("sub/.git")).unwrap();
         fs::write(root.path().join("sub/.git/config"), "[core]\nfsmonitor=x").unwrap();
         fs::rename(root.path().join("old"), root.path().join("moved")).unwrap();
-        let violations = neutralise(root.path(), &before, outside.path()).unwrap();
+        let violations = neutralise(root.path(), &before, None, outside.path()).unwrap();
         assert_eq!(
             violations,
             [Violation::GitCreated {
                 path: root.path().join("sub/.git"),
-                moved_to: outside.path().join("git-0"),
+                moved_to: outside.path().join("made-0"),
             }]
         );
         assert!(root.path().join("moved/.git").is_dir());
         assert!(!root.path().join("sub/.git").exists());
-        assert!(outside.path().join("git-0/config").is_file());
+        assert!(outside.path().join("made-0/config").is_file());
     }
 }

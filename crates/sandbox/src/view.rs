@@ -287,6 +287,37 @@ fn thrown_away(overlays: &Overlays, layers: &mut Layers, order: &mut Order) {
     order.thrown_away = private.into_iter().chain(shown).map(Path::to_owned).collect();
 }
 
+/// So many paths are kept from being changed by a mount each.
+const MOST_GUARDED: usize = 400;
+
+/// Lays what a process may not change over the worktree, read-only. A folder above something denied becomes
+/// a mount of its own, so that it cannot be given another name.
+fn guard(places: &Places, survey: &Survey, layers: &mut Layers, order: &mut Order) -> Result<(), SandboxError> {
+    let guarded = &survey.guarded;
+    let denied = guarded.denied.len() + guarded.kept.len();
+    if denied > MOST_GUARDED {
+        return Err(SandboxError::Place {
+            path: places.worktree.clone(),
+            why: format!(
+                "a deny rule is about {denied} files and folders here, and at most {MOST_GUARDED} can be held: let it \
+                 name whole folders, as in edit(src/**)"
+            ),
+        });
+    }
+    for folder in &guarded.kept {
+        layers.bind(Rank::Worktree, Access::ReadWrite, folder, folder);
+    }
+    let configuring = guarded.configuring.iter().take(MOST_GUARDED - denied);
+    for path in guarded.denied.iter().chain(configuring) {
+        layers.read_only(Rank::Sealed, path);
+        order.sealed.push(path.clone());
+    }
+    for path in &guarded.written {
+        layers.bind(Rank::Mount, Access::ReadWrite, path, path);
+    }
+    Ok(())
+}
+
 fn worktree(
     containment: Containment,
     places: &Places,
@@ -301,6 +332,7 @@ fn worktree(
     };
     destination.push(places.worktree.clone());
     layers.bind(Rank::Worktree, access, &places.worktree, &places.worktree);
+    guard(places, survey, layers, order)?;
     let repositories = survey.git.keys().filter(|_| access == Access::ReadWrite);
     let named = places.sealed.iter().filter(|path| **path != places.worktree);
     for path in repositories.chain(named).collect::<BTreeSet<_>>() {

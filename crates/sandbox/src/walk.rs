@@ -35,6 +35,8 @@ pub(crate) enum Find {
     Secret,
     /// Any other file or link outside of a `.git`.
     Plain,
+    /// A folder outside of a `.git`.
+    Folder,
     /// A folder deeper than `DEEPEST`; nothing in it was looked at.
     TooDeep,
     /// A folder that cannot be read, and why.
@@ -49,6 +51,8 @@ pub(crate) struct Spot<'a> {
     pub(crate) name: &'a OsStr,
     /// Its path, for words; longer than the kernel takes, perhaps.
     pub(crate) path: PathBuf,
+    /// Whether its name, or a folder's above it, says that it configures agents, editors, git or CI.
+    pub(crate) configures: bool,
 }
 
 /// An open folder. One that was opened up for the look gets its mode back when it is dropped.
@@ -110,6 +114,11 @@ impl Folder {
         }
     }
 
+    /// Device and inode; none where the system does not tell.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        fstat(&self.descriptor).ok().map(|facts| (facts.st_dev, facts.st_ino))
+    }
+
     /// Runs `change` with this folder writable for its owner.
     pub(crate) fn while_writable<T>(&self, change: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
         let mode = Mode::from_raw_mode(fstat(&self.descriptor)?.st_mode);
@@ -150,6 +159,8 @@ struct Nature {
     git: bool,
     /// Everything in it holds secrets.
     secret: bool,
+    /// Everything in it configures agents, editors, git or CI.
+    configures: bool,
     /// Other people's packages, or what is built.
     dependency: bool,
 }
@@ -162,6 +173,7 @@ impl Nature {
         Self {
             git: self.git || name == ".git",
             secret: own && (self.secret || paths::is_secret_name(&text)),
+            configures: own && (self.configures || paths::is_configuring_name(&text)),
             dependency: self.dependency || paths::DEPENDENCY_FOLDERS.contains(&&*text),
         }
     }
@@ -192,6 +204,7 @@ pub(crate) fn walk(
                     folder: &next.above,
                     name: &next.name,
                     path: next.path.clone(),
+                    configures: next.nature.configures,
                 };
                 (walker.found)(Find::Closed(error), &spot)?;
             }
@@ -221,16 +234,18 @@ impl<F: FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>> Walker<F> {
                 folder: &folder,
                 name: OsStr::new("HEAD"),
                 path: path.to_owned(),
+                configures: nature.configures,
             };
             (self.found)(Find::Bare((facts.st_dev, facts.st_ino)), &spot)?;
         }
         for (name, kind) in entries {
+            let its = nature.beneath(&name);
             let spot = Spot {
                 folder: &folder,
                 name: &name,
                 path: path.join(&name),
+                configures: its.configures,
             };
-            let its = nature.beneath(&name);
             if its.git
                 && !nature.git
                 && let Ok(facts) = statat(&folder.descriptor, &name, AtFlags::SYMLINK_NOFOLLOW)
@@ -239,13 +254,18 @@ impl<F: FnMut(Find, &Spot<'_>) -> Result<(), SandboxError>> Walker<F> {
             }
             match kind {
                 FileType::Directory if depth >= DEEPEST => (self.found)(Find::TooDeep, &spot)?,
-                FileType::Directory => self.pending.push(Pending {
-                    path: spot.path,
-                    above: Rc::clone(&folder),
-                    name,
-                    depth: depth + 1,
-                    nature: its,
-                }),
+                FileType::Directory => {
+                    if !its.git {
+                        (self.found)(Find::Folder, &spot)?;
+                    }
+                    self.pending.push(Pending {
+                        path: spot.path,
+                        above: Rc::clone(&folder),
+                        name,
+                        depth: depth + 1,
+                        nature: its,
+                    });
+                }
                 FileType::RegularFile | FileType::Symlink if its.git => (),
                 FileType::RegularFile | FileType::Symlink => {
                     let sample = paths::is_sample(&name.to_string_lossy());

@@ -26,6 +26,8 @@ pub struct Scope {
     pub hidden: Vec<PathBuf>,
     /// The secret-shaped files of the checkout that processes of the run see without a further yes.
     pub secrets: sandbox::Secrets,
+    /// What processes of the run cannot write of the checkout without a further yes.
+    pub guards: sandbox::Guards,
     /// The person's home folder, to know start-up files and credential stores by.
     pub home: PathBuf,
     /// The repository of the worktree, when it is one.
@@ -62,6 +64,7 @@ impl Scope {
         let mut places = Places::new(&self.worktree, &self.scratch);
         places.hidden.clone_from(&self.hidden);
         places.secrets = self.secrets.clone();
+        places.guards = self.guards.clone();
         places.record.clone_from(&self.repositories);
         places.home = Some(self.home.clone());
         places.sealed = self.checkout.as_ref().map(repo::Checkout::sealed).unwrap_or_default();

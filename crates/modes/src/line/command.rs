@@ -290,7 +290,7 @@ impl Finding<'_> {
             Does::Names | Does::Shows(_) => Kind::STARTS,
             Does::Starts(effects) => {
                 row.decided_by.iter().for_each(|file| self.decided_by(file, here));
-                Kind::with(effects)
+                Kind { effects, ..Kind::CODE }
             }
             Does::Changes {
                 skip,

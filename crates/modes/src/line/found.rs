@@ -2,7 +2,7 @@
 //! path is part of by its name alone.
 
 use super::word::{ANY, Inside, Text, text};
-use super::{Found, LinePlace, LineReading, recorded};
+use super::{Found, LinePlace, LineReading, Unseen, recorded};
 use crate::call::Target;
 use crate::effect::{Effect, EffectSet};
 use crate::paths::{CREDENTIAL_STORES, START_UP_FILES, may_be_secret, secret_shaped, write_class};
@@ -350,7 +350,7 @@ pub(super) struct Kind {
     pub(super) effects: EffectSet,
     pub(super) meets: Meets,
     pub(super) rememberable: bool,
-    pub(super) unseen: bool,
+    pub(super) unseen: Unseen,
 }
 
 impl Kind {
@@ -360,12 +360,18 @@ impl Kind {
         effects: EffectSet::EMPTY,
         meets: Meets::Reads,
         rememberable: true,
-        unseen: false,
+        unseen: Unseen::Nothing,
     };
 
     /// A program whose file decides what it does: what a yes is about is that file's content.
     pub(super) const SCRIPT: Kind = Kind {
-        unseen: true,
+        unseen: Unseen::Commands,
+        ..Kind::STARTS
+    };
+
+    /// A program that runs code which no line shows.
+    pub(super) const CODE: Kind = Kind {
+        unseen: Unseen::Code,
         ..Kind::STARTS
     };
 

@@ -218,7 +218,7 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
                 ..Kind::with(EffectSet::of(&[Effect::GitPush]))
             }
         }
-        Act::Starts => Kind::STARTS,
+        Act::Starts => Kind::CODE,
     }
 }
 

@@ -368,7 +368,7 @@ fn files_that_decide_are_named() {
 #[test]
 fn a_reading_is_shown_as_data() {
     let reading = serde_json::to_value(at("ls && rm x")).unwrap();
-    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/repo/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":false},{"words":["rm","x"],"reads":false,"effects":[],"rememberable":true,"unseen":false}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
+    insta::assert_snapshot!(reading, @r#"{"line":"ls && rm x","cwd":"/repo/project","commands":[{"words":["ls"],"reads":true,"effects":[],"rememberable":true,"unseen":"nothing"},{"words":["rm","x"],"reads":false,"effects":[],"rememberable":true,"unseen":"nothing"}],"effects":["file_delete","process_spawn"],"opaque":null}"#);
 }
 
 /// Whether bash can read a line; it runs nothing of it.

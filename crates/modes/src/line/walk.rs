@@ -430,7 +430,8 @@ impl Finding<'_> {
 
     /// Notes a program that is understood and no read.
     pub(super) fn starts(&mut self, words: &[Text], here: &Here, effects: EffectSet) {
-        self.found(words, here, Kind::with(effects));
+        let kind = Kind { effects, ..Kind::CODE };
+        self.found(words, here, kind);
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use stance_modes::paths::write_class;
 use stance_modes::{
     Answer, Approver, Autonomy, Built, Cause, Descriptor, Effect, EffectSet, Inspection, Judged, LinePlace,
-    LineReading, Mode, ProposedCall, Role, RuleText, RunRecipe, RunSpec, Scope, Target, Verdict, WallsStanding,
+    LineReading, Mode, ProposedCall, Role, RuleText, RunRecipe, RunSpec, Scope, Target, Unseen, Verdict, WallsStanding,
     descriptors, judge, run_spec,
 };
 
@@ -217,7 +217,7 @@ fn target() -> impl Strategy<Value = Target> {
             effects: EffectSet::EMPTY,
             reads: line.starts_with("ls"),
             rememberable: true,
-            unseen: line.starts_with("npm"),
+            unseen: if line.starts_with("npm") { Unseen::Code } else { Unseen::Nothing },
         }),
         2 => select(HOSTS).prop_map(|host| Target::Host { host: host.to_owned() }),
         1 => Just(Target::Never { what: "credentials".to_owned() }),

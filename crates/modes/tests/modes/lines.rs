@@ -1,7 +1,7 @@
 //! Judging shell lines by example: which are asked about, by which words, and what rules make of them.
 
 use insta::assert_snapshot;
-use stance_modes::{Judged, Mode, Scope, Verdict, judge};
+use stance_modes::{Judged, Mode, RunRecipe, Scope, Verdict, WallsStanding, judge};
 
 use crate::drawn::spec;
 use crate::rules::{agent, at, decided, headless, runs, step};
@@ -127,8 +127,49 @@ fn a_deny_holds_under_any_wrapping() {
     ] {
         assert_eq!(outcome(&rules, line), "ask rule", "{line}");
     }
-    for line in ["cargo test", "ls", "npm run build", "git log", "touch a"] {
+    for line in ["ls", "git log", "touch a", "cp a b"] {
         assert_eq!(outcome(&rules, line), "allow built_in", "{line}");
+    }
+}
+
+#[test]
+fn a_program_that_runs_code_may_do_what_no_wall_holds() {
+    for (rule, asks) in [
+        ("rm *", true),
+        ("effect(file_delete)", true),
+        ("effect(git_push)", true),
+        ("edit(src/**)", false),
+        ("read(keys/**)", false),
+        ("net(example.org)", false),
+        ("effect(git_commit)", false),
+    ] {
+        let rules = person(DENY, &[rule]);
+        for line in ["cargo test", "npm run build", "make", "some-program"] {
+            let expected = if asks { "ask rule" } else { "allow built_in" };
+            assert_eq!(outcome(&rules, line), expected, "{rule}: {line}");
+        }
+    }
+    // Whoever allows it by its words knows what it runs; whoever allows any program does not.
+    for (allow, expected) in [("cargo test *", "allow rule"), ("effect(process_spawn)", "ask rule")] {
+        let mut rules = person(DENY, &["rm *"]);
+        rules.push((Scope::Person, ALLOW, allow));
+        assert_eq!(outcome(&rules, "cargo test"), expected, "{allow}");
+    }
+}
+
+#[test]
+fn without_walls_a_program_that_runs_code_may_do_whatever_is_denied() {
+    for (walls, expected) in [
+        (WallsStanding::Proven, "allow rule"),
+        (WallsStanding::Partial, "allow rule"),
+        (WallsStanding::Outer, "ask rule"),
+        (WallsStanding::Off, "ask rule"),
+    ] {
+        let mut rules = person(DENY, &["edit(src/**)"]);
+        rules.push((Scope::Person, ALLOW, "cargo test"));
+        let recipe = RunRecipe { walls, ..agent(&rules) };
+        let decided = decided(recipe, runs("cargo test"));
+        assert_eq!(decided.split(':').next(), Some(expected), "{walls:?}");
     }
 }
 

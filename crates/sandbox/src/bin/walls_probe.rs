@@ -59,7 +59,7 @@ async fn run(walls: &Walls, folder: &Path, posture: &str, line: &str) -> Result<
         say(&chunk.bytes);
     }
     let finished = running.wait().await?;
-    for Violation::GitCreated { path, .. } in finished.violations {
+    for Violation::GitCreated { path, .. } | Violation::Guarded { path, .. } in finished.violations {
         say(format!("planted {}\n", path.display()).as_bytes());
     }
     say(&finished.stderr.bytes);

@@ -13,6 +13,7 @@ mod conversing;
 mod ending;
 mod escapes;
 mod ground;
+mod guarding;
 mod limits;
 mod ordinary;
 mod planted;

@@ -128,7 +128,7 @@ fn a_path_longer_than_the_kernel_takes_hides_nothing() {
             fine && text.starts_with("planted ") && text.ends_with("/.git\n"),
             "{user:?} {text}"
         );
-        assert!(ground.places.scratch.join("quarantine/git-0/HEAD").exists());
+        assert!(ground.places.scratch.join("quarantine/made-0/HEAD").exists());
     }
 }
 
@@ -243,7 +243,7 @@ async fn a_folder_that_git_takes_for_a_repository_is_one() {
                 mkdir -p linked; cd linked; echo ../old > commondir; echo 'ref: refs/heads/x' > HEAD; true";
     let finished = ground.shell(WRITABLE, line).await;
     let mut paths: Vec<PathBuf> = Vec::new();
-    for Violation::GitCreated { path, moved_to } in finished.violations {
+    for Violation::GitCreated { path, moved_to } | Violation::Guarded { path, moved_to } in finished.violations {
         assert!(moved_to.join("HEAD").exists());
         paths.push(path);
     }

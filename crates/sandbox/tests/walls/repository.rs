@@ -61,7 +61,8 @@ async fn the_repository_cannot_be_changed_replaced_or_moved() {
     ] {
         let ground = Ground::with_repository();
         // A copy of the repository under another name is one that was planted.
-        for Violation::GitCreated { path, .. } in host_git_after(&ground, line).await {
+        for Violation::GitCreated { path, .. } | Violation::Guarded { path, .. } in host_git_after(&ground, line).await
+        {
             let copies = [".evil", ".old"].map(|copy| ground.tree.join(copy));
             assert!(copies.contains(&path), "{line} {path:?}");
         }
@@ -86,7 +87,7 @@ async fn a_git_made_by_a_run_is_moved_away_and_told() {
     let quarantine = ground.places.scratch.join("quarantine");
     let mut planted = Vec::new();
     for violation in violations {
-        let Violation::GitCreated { path, moved_to } = violation;
+        let (Violation::GitCreated { path, moved_to } | Violation::Guarded { path, moved_to }) = violation;
         assert!(moved_to.starts_with(&quarantine) && moved_to.symlink_metadata().is_ok());
         assert!(path.symlink_metadata().is_err());
         planted.push(path);

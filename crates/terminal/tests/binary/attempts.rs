@@ -3,6 +3,7 @@
 //! the mode that decides are one.
 
 mod autonomy;
+mod denied;
 mod ground;
 mod history;
 pub(crate) mod keyboard;

@@ -144,6 +144,7 @@ impl TypedTool for ExecuteCommand {
         };
         let mut places = scope.places();
         places.secrets = scope.secrets.and(reads(around.targets));
+        places.guards = scope.guards.answered(writes(around.targets));
         let mut process = Spawn::new(Program::Shell(format!("{TOGETHER}{}", ready.line)), ready.folder);
         process.environment.push((MARKER.to_owned(), scope.run_id.clone()));
         sandbox::share_caches(&scope.caches, scope.containment, &mut places, &mut process);
@@ -192,6 +193,17 @@ fn reads(targets: &[Target]) -> Vec<String> {
         .collect()
 }
 
+/// The paths a judged call writes or deletes.
+fn writes(targets: &[Target]) -> Vec<String> {
+    targets
+        .iter()
+        .filter_map(|target| match target {
+            Target::Write { path, .. } | Target::Delete { path, .. } => Some(path.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
 /// What the line does, each of its paths looked at.
 fn reading(line: &str, folder: &Path, scope: &Scope) -> Result<LineReading, BadArguments> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -208,13 +220,18 @@ fn reading(line: &str, folder: &Path, scope: &Scope) -> Result<LineReading, BadA
         git_starts_nothing: &starts_nothing,
     };
     let roots = Roots::of(scope)?;
-    Ok(LineReading::read(line, &place).looked_at(|target| match &target {
+    let looked_at = LineReading::read(line, &place).looked_at(|target| match &target {
         Target::Write { path, .. } | Target::Read { path } | Target::Delete { path, .. } => match roots.find(path) {
             Ok(place) => place.behind(target, |path| scope.checkpoint_holds(path)),
             Err(_) => target,
         },
         _ => target,
-    }))
+    });
+    Ok(if scope.guards.deny() {
+        looked_at.changing_within(|path| scope.guards.denied_beneath(&scope.worktree, path))
+    } else {
+        looked_at
+    })
 }
 
 /// The content hash of a file that decides what the line does.
@@ -263,11 +280,16 @@ fn taken(excess: Excess) -> Option<String> {
 }
 
 fn planted(violation: &Violation) -> String {
-    let Violation::GitCreated { path, .. } = violation;
-    format!(
-        "{} was made and moved away: a run makes no repositories",
-        path.display()
-    )
+    match violation {
+        Violation::GitCreated { path, .. } => format!(
+            "{} was made and moved away: a run makes no repositories",
+            path.display()
+        ),
+        Violation::Guarded { path, .. } => format!(
+            "{} was made and moved away: a rule denies it, or a person is to be asked; a line that names it asks",
+            path.display()
+        ),
+    }
 }
 
 /// Which secret-shaped files the command could not open, and what shows them to it.

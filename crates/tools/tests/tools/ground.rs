@@ -113,6 +113,7 @@ impl Ground {
             repositories: root.join("repositories.json"),
             hidden: vec![hidden],
             secrets: sandbox::Secrets::hidden(),
+            guards: sandbox::Guards::default(),
             home,
             checkout: None,
             walls: None,
