@@ -283,15 +283,25 @@ fn answered(call: &ProposedCall, answer: Option<&Answer>) -> Option<Weighed> {
 fn nobody_to_ask(spec: &RunSpec, matters: &[Matter<'_>], asks: &[Ask]) -> String {
     let what: Vec<&str> = asks.iter().map(|ask| ask.what.as_str()).collect();
     let would = format!("it would {}, and nobody can be asked.", what.join("; "));
+    let rules: Vec<&str> = asks.iter().filter_map(|ask| ask.rule.as_deref()).collect();
+    let rules = rules.join("; ");
     if allowed_with(spec, matters, asks) {
-        let rules: Vec<String> = asks.iter().map(|ask| quoted(&ask.allowed_by)).collect();
-        format!("{would} A person allows it with --allow {}.", rules.join(" --allow "))
+        let allow: Vec<String> = asks.iter().map(|ask| quoted(&ask.allowed_by)).collect();
+        // What is allowed by its words is seldom what a rule speaks of: its code is.
+        let why = if matters.iter().any(Matter::runs_code) && !rules.is_empty() {
+            format!(" The rule {rules} wants it asked.")
+        } else {
+            String::new()
+        };
+        return format!(
+            "{would}{why} A person allows it with --allow {}.",
+            allow.join(" --allow ")
+        );
+    }
+    if rules.is_empty() {
+        format!("{would} No --allow lifts that.")
     } else {
-        let rules: Vec<&str> = asks.iter().filter_map(|ask| ask.rule.as_deref()).collect();
-        match rules.join("; ") {
-            rules if rules.is_empty() => format!("{would} No --allow lifts that."),
-            rules => format!("{would} No --allow lifts that: the rule {rules} wants it asked."),
-        }
+        format!("{would} No --allow lifts that: the rule {rules} wants it asked.")
     }
 }
 
