@@ -304,15 +304,29 @@ fn guard(places: &Places, survey: &Survey, layers: &mut Layers, order: &mut Orde
             ),
         });
     }
-    for folder in &guarded.kept {
-        layers.bind(Rank::Worktree, Access::ReadWrite, folder, folder);
-    }
     let configuring = guarded.configuring.iter().take(MOST_GUARDED - denied);
-    for path in guarded.denied.iter().chain(configuring) {
+    let held: Vec<&PathBuf> = guarded.denied.iter().chain(configuring).collect();
+    // Nothing is laid over what is hidden, and nothing writable over what is read-only for another reason.
+    let mut hidden = covering(places, survey);
+    hidden.extend(places.hidden.iter().filter_map(|path| path.canonicalize().ok()));
+    let is_hidden = |path: &Path| path.ancestors().any(|above| hidden.contains(above));
+    let mut sealed: BTreeSet<&Path> = survey.git.keys().chain(&places.sealed).map(PathBuf::as_path).collect();
+    let written: Vec<&PathBuf> = guarded
+        .written
+        .iter()
+        .filter(|path| !is_hidden(path) && !path.ancestors().any(|above| sealed.contains(above)))
+        .collect();
+    sealed.extend(held.iter().map(|path| path.as_path()));
+    for folder in &guarded.kept {
+        if !is_hidden(folder) && !folder.ancestors().any(|above| sealed.contains(above)) {
+            layers.bind(Rank::Worktree, Access::ReadWrite, folder, folder);
+        }
+    }
+    for path in held.into_iter().filter(|path| !is_hidden(path)) {
         layers.read_only(Rank::Sealed, path);
         order.sealed.push(path.clone());
     }
-    for path in &guarded.written {
+    for path in written {
         layers.bind(Rank::Mount, Access::ReadWrite, path, path);
     }
     Ok(())
@@ -361,22 +375,28 @@ fn worktree(
 /// Covers the secret-shaped files that the process may not read: a whole folder where none in it may
 /// be, so that it cannot be given another name. Returns the covering folders.
 fn hide_secrets(places: &Places, survey: &Survey, layers: &mut Layers, order: &mut Order) -> Vec<PathBuf> {
-    let (shown, hidden): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        survey.secrets.iter().partition(|path| shows_secret(places, path));
-    let mut covering = BTreeSet::new();
-    for path in hidden {
-        match secret_folder(&places.worktree, path) {
-            Some(folder) if !shown.iter().any(|path| path.starts_with(&folder)) => {
-                covering.insert(folder);
-            }
-            _ => layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), path),
+    let covering = covering(places, survey);
+    for path in hidden_secrets(places, survey) {
+        if !path.ancestors().any(|above| covering.contains(above)) {
+            layers.bind(Rank::Mask, Access::ReadOnly, Path::new("/dev/null"), &path);
         }
-        order.hidden.push(path.clone());
+        order.hidden.push(path);
     }
     for folder in &covering {
         layers.add(Rank::Hidden, folder, vec!["--tmpfs".into(), folder.into()]);
     }
     covering.into_iter().collect()
+}
+
+/// The folders that are covered as a whole: each holds secrets by its name, and none of them is shown.
+fn covering(places: &Places, survey: &Survey) -> BTreeSet<PathBuf> {
+    let (shown, hidden): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        survey.secrets.iter().partition(|path| shows_secret(places, path));
+    hidden
+        .into_iter()
+        .filter_map(|path| secret_folder(&places.worktree, path))
+        .filter(|folder| !shown.iter().any(|path| path.starts_with(folder)))
+        .collect()
 }
 
 /// The secrets that stay hidden from a process.

@@ -179,3 +179,41 @@ async fn more_than_can_be_held_is_refused_and_a_whole_folder_is_one() {
     assert_eq!(fs::read_to_string(ground.tree.join("src/1.txt")).unwrap(), "x\n");
     assert_eq!(fs::read_to_string(ground.tree.join("top")).unwrap(), "x\n");
 }
+
+#[tokio::test]
+async fn what_is_guarded_opens_nothing_that_is_hidden_or_read_only_for_another_reason() {
+    let mut ground = ground();
+    for (path, text) in [
+        (".ssh/deep/key.txt", "secret\n"),
+        (".ssh/key.txt", "secret\n"),
+        (".github/deep/key.txt", "kept\n"),
+        (".github/deep/other", "as it was\n"),
+        ("bare/deep/key.txt", "kept\n"),
+        ("bare/deep/other", "as it was\n"),
+    ] {
+        let path = ground.tree.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    for (folder, head) in [("objects", None), ("refs", None), ("", Some("HEAD"))] {
+        let folder = ground.tree.join("bare").join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        head.iter()
+            .for_each(|head| fs::write(folder.join(head), "ref: refs/heads/main\n").unwrap());
+    }
+    ground.places.guards = Guards::asking(|_| true).denying(|path| path.ends_with("key.txt"));
+    let line = "cat .ssh/key.txt .ssh/deep/key.txt; for f in .github bare; do echo x > $f/deep/other; \
+                echo x > $f/deep/key.txt; echo x > $f/deep/new; done; true";
+    let finished = ground.shell(WRITABLE, line).await;
+    assert_eq!(
+        (finished.exit, finished.stdout.text().as_str()),
+        (Some(0), ""),
+        "{finished:?}"
+    );
+    for folder in [".github", "bare"] {
+        let text = |name: &str| fs::read_to_string(ground.tree.join(folder).join("deep").join(name)).ok();
+        assert_eq!(text("other").as_deref(), Some("as it was\n"), "{folder}");
+        assert_eq!(text("key.txt").as_deref(), Some("kept\n"), "{folder}");
+        assert_eq!(text("new"), None, "{folder}");
+    }
+}
