@@ -19,10 +19,6 @@ const OWN_BRANCHES: &str = "stance/";
 static NO_EVIDENCE: &BTreeMap<String, String> = &BTreeMap::new();
 
 /// One thing that must be settled.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each answers a question of its own about one thing"
-)]
 pub(crate) struct Matter<'a> {
     /// What it would do: "push", "write src/lib.rs".
     pub(crate) what: String,

@@ -154,6 +154,10 @@ struct Pending {
 
 /// What a folder is by its name and those above it.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own about one folder"
+)]
 struct Nature {
     /// The inside of a `.git`.
     git: bool,

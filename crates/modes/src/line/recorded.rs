@@ -189,9 +189,12 @@ impl<'w> Words<'w> {
             (None, Some(paths)) if row.name != "archive" => {
                 return paths
                     .iter()
-                    .flat_map(|path| match path.starts_with("./") || path.starts_with("../") {
-                        true => beneath(path),
-                        false => beneath(&format!("{}/{path}", finding.place.worktree)),
+                    .flat_map(|path| {
+                        if path.starts_with("./") || path.starts_with("../") {
+                            beneath(path)
+                        } else {
+                            beneath(&format!("{}/{path}", finding.place.worktree))
+                        }
                     })
                     .collect();
             }
