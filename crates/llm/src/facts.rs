@@ -49,14 +49,19 @@ struct File {
 static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("../data/models.toml")).unwrap_or_default());
 
 impl Facts {
-    /// What is known of `model`; the longest name that fits counts. `None` for a model nobody
-    /// heard of.
+    /// What is known of `model`; the longest name that fits counts. Publishers before the name, as
+    /// some providers have them (`openai/…`, `us.anthropic.…`), are no part of it. `None` for a
+    /// model nobody heard of.
     pub fn of(model: &str) -> Option<&'static Self> {
-        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-        Self::all()
-            .iter()
-            .filter(|facts| name.starts_with(&facts.name))
-            .max_by_key(|facts| facts.name.len())
+        let mut name = model.rsplit('/').next().unwrap_or(model);
+        loop {
+            let asked = plain(name);
+            let fitting = Self::all().iter().filter(|facts| names(&plain(&facts.name), &asked));
+            match (fitting.max_by_key(|facts| facts.name.len()), name.split_once('.')) {
+                (None, Some((_, rest))) => name = rest,
+                (found, _) => return found,
+            }
+        }
     }
 
     /// Everything that is known.
@@ -68,6 +73,24 @@ impl Facts {
     pub fn date() -> &'static str {
         &FILE.date
     }
+}
+
+/// A name in the one spelling it is compared in.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace('.', "-")
+}
+
+/// Whether `name` is `known`, or a variant of it. A number of one or two digits is another version
+/// and no variant; a longer one is a date.
+fn names(known: &str, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(known) else {
+        return false;
+    };
+    let mut words = rest.split(['-', ':', '@']);
+    let whole = words.next() == Some("");
+    let next = words.next().unwrap_or_default();
+    let version = matches!(next.len(), 1 | 2) && next.bytes().all(|byte| byte.is_ascii_digit());
+    whole && !version
 }
 
 #[cfg(test)]
@@ -101,6 +124,27 @@ mod tests {
         assert_eq!(name("gpt-5-mini-2025-08-07"), Some("gpt-5-mini"));
         assert_eq!(name("gpt-5-2025-08-07"), Some("gpt-5"));
         assert_eq!(name("openai/GPT-4.1"), Some("gpt-4.1"));
-        assert_eq!(name("house-model"), None);
+        assert_eq!(name("anthropic/claude-opus-4.5"), Some("claude-opus-4-5"));
+        assert_eq!(
+            name("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+            Some("claude-sonnet-4-5")
+        );
+        assert_eq!(name("claude-sonnet-4-20250514"), Some("claude-sonnet-4"));
+        assert_eq!(name("deepseek/deepseek-chat:free"), Some("deepseek-chat"));
+    }
+
+    #[test]
+    fn another_version_is_another_model() {
+        for model in [
+            "gpt-5.99",
+            "gpt-5.99-mini",
+            "claude-opus-4-99",
+            "gpt-50",
+            "gpt-4-1106-preview",
+            "house-model",
+            "",
+        ] {
+            assert_eq!(Facts::of(model), None, "{model}");
+        }
     }
 }

@@ -11,6 +11,7 @@
 
 mod anthropic;
 mod bedrock;
+mod discreet;
 mod error;
 mod event_stream;
 mod events;

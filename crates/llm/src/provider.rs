@@ -8,6 +8,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::discreet::{Discreet, Secrets};
 use crate::{Credentials, Dialect, Model, SetupError, anthropic, bedrock, gemini, openai};
 
 /// A protocol models are spoken to in.
@@ -28,6 +29,20 @@ pub enum Protocol {
     /// `OpenAI`'s Chat Completions, which most other servers speak.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
+}
+
+impl Protocol {
+    /// The word in presets.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Vertex => "vertex",
+            Self::Bedrock => "bedrock",
+            Self::OpenAi => "openai",
+            Self::OpenAiChat => "openai-chat",
+        }
+    }
 }
 
 /// A provider that is known by name: a table of `data/presets.toml`.
@@ -137,14 +152,24 @@ pub struct Provider {
 impl Provider {
     /// Prepares to talk to it. Nothing is sent yet.
     pub fn connect(&self) -> Result<Arc<dyn Model>, SetupError> {
-        match self.preset.protocol {
+        let model = match self.preset.protocol {
             Protocol::Anthropic => anthropic::connect(self),
             Protocol::Gemini => gemini::connect(self),
             Protocol::Vertex => gemini::connect_vertex(self),
             Protocol::Bedrock => bedrock::connect(self),
             Protocol::OpenAi => openai::responses::connect(self),
             Protocol::OpenAiChat => openai::chat::connect(self),
-        }
+        }?;
+        let signed = self.credentials.as_ref();
+        let secrets = [
+            self.key.as_ref(),
+            signed.map(|credentials| &credentials.secret_key),
+            signed.and_then(|credentials| credentials.session_token.as_ref()),
+        ];
+        Ok(Arc::new(Discreet {
+            model,
+            secrets: Secrets::of(secrets.into_iter().flatten()),
+        }))
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod mcp;
+mod models;
 mod plan;
 mod policy;
 mod run;
@@ -14,6 +15,7 @@ use modes::{Mode, Reach};
 
 pub(crate) use checkpoint::{CheckpointAct, RestoreArguments};
 pub(crate) use mcp::McpAct;
+pub(crate) use models::ModelsAct;
 pub(crate) use plan::{ApproveArguments, CommentArguments, PlanAct, RejectArguments};
 pub(crate) use policy::{Kept, PolicyAct};
 pub(crate) use run::{Approvals, Budget, RunArguments};
@@ -87,6 +89,9 @@ pub(crate) enum Act {
     /// Lists, allows and trusts MCP servers, whose tools runs may have.
     #[command(subcommand)]
     Mcp(McpAct),
+    /// Lists providers and models, says which one a mode has, and tries it.
+    #[command(subcommand)]
+    Models(ModelsAct),
     /// Checks the journal, or prints its end to check against later.
     #[command(subcommand)]
     Audit(AuditAct),
@@ -113,7 +118,7 @@ pub(crate) struct ModelArguments {
     /// The model: `scripted:FILE`, or a name together with --provider.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Who answers, such as `anthropic`.
+    /// Who answers, such as `anthropic`; `stance models list` has them all.
     #[arg(long, value_name = "NAME", requires = "model")]
     pub(crate) provider: Option<String>,
     /// Where the provider answers, when not at its own address.

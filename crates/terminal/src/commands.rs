@@ -8,6 +8,7 @@ mod doctor;
 mod inbox;
 mod look;
 mod mcp;
+mod models;
 mod plan;
 mod policy;
 mod run;
@@ -22,7 +23,7 @@ use engine::{Attendance, Engine, Problem};
 use modes::Mode;
 
 use crate::arguments::{
-    Act, Approvals, Arguments, CheckpointAct, McpAct, ModelArguments, PlanAct, PolicyAct, SpaceAct,
+    Act, Approvals, Arguments, CheckpointAct, McpAct, ModelArguments, ModelsAct, PlanAct, PolicyAct, SpaceAct,
 };
 use crate::descent::ProcessTable;
 use crate::door::{Door, Output};
@@ -55,6 +56,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Explain(explain)) => look::explain(&house, explain).await,
         Some(Act::Policy(act)) => policy::policy(&house, act).await,
         Some(Act::Mcp(act)) => mcp::mcp(&house, act).await,
+        Some(Act::Models(act)) => models::models(&house, act).await,
         Some(Act::Audit(act)) => look::audit(&house, act).await,
         Some(Act::Conformance(arguments)) => conformance::conformance(&house, arguments).await,
         Some(Act::Demo) => demo::demo(&house).await,
@@ -76,6 +78,7 @@ fn decides(act: Option<&Act>) -> bool {
         Some(Act::Space(act)) => !matches!(act, SpaceAct::List { .. }),
         Some(Act::Mode(mode)) => mode.mode.is_some(),
         Some(Act::Trust(trust)) => !trust.list,
+        Some(Act::Models(act)) => matches!(act, ModelsAct::Test { .. }),
         Some(Act::Mcp(act)) => !matches!(act, McpAct::List { .. } | McpAct::Tools { .. }),
         Some(
             Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Try(_) | Act::Completions { .. },

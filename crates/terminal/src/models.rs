@@ -1,19 +1,22 @@
 //! The model of each mode: settings folded through all layers, the key from its variable, the wire
 //! or script behind it. No branch here asks which mode it is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::{ChosenModel, ModelSource, Problem, ProblemKind};
-use llm::{Credentials, Effective, Given, Layer, Model, ModelSettings, Preset, Provider, SetupError, Table, scripted};
+use llm::{Effective, Given, Layer, Model, ModelSettings, SetupError, Table, scripted};
 use modes::Mode;
-use secrecy::SecretString;
+
+mod providers;
 
 use crate::environment::Environment;
 use crate::near::suggestion;
 use crate::settings::{Endpoint, Locks, MODELS, Settings, providers_known};
+
+pub(crate) use providers::ProviderView;
 
 /// No script is larger, in bytes.
 const LARGEST_SCRIPT: u64 = 16 * 1024 * 1024;
@@ -162,20 +165,6 @@ impl Models {
         llm::fold(mode.settings_key(), &self.layers).map_err(|error| self.problem(error))
     }
 
-    /// The hosts at which the providers answer that settings or command line speak of.
-    pub(crate) fn hosts(&self) -> BTreeSet<String> {
-        let tables = self.layers.iter().flat_map(|layer| layer.tables.values());
-        let modelled = tables.filter_map(|table| Some(table.provider.as_ref()?.value.as_str()));
-        modelled
-            .chain(self.endpoints.keys().map(String::as_str))
-            .filter_map(|name| {
-                let endpoint = self.endpoints.get(name);
-                let address = address(Preset::named(name)?, endpoint, &self.environment).ok()??;
-                modes::host_of_page(&address)
-            })
-            .collect()
-    }
-
     /// The settings of a mode in words, each with the place it was said. Nothing is asked of a
     /// provider.
     pub(crate) fn described(&self, mode: Mode) -> Result<Vec<String>, Problem> {
@@ -205,96 +194,7 @@ impl Models {
         if settings.provider == scripted::PROVIDER {
             return self.script(&settings.model);
         }
-        let Some(preset) = Preset::named(&settings.provider) else {
-            let offered = suggestion(&settings.provider, providers_known());
-            return Err(broken(format!("`{}` is no provider: {offered}", settings.provider)));
-        };
-        let mut preset = preset.clone();
-        if let Some(dated) = self
-            .endpoints
-            .get(&settings.provider)
-            .and_then(|endpoint| endpoint.api_version.as_ref())
-        {
-            preset.dialect.api_version = Some(dated.clone());
-        }
-        let provider = Provider {
-            name: settings.provider.clone(),
-            base_url: self.address(settings, &preset)?,
-            key: self.key(settings, &preset)?,
-            credentials: self.credentials(&preset),
-            preset,
-        };
-        provider.connect().map_err(|error| self.problem(error))
-    }
-
-    /// Where a provider answers.
-    fn address(&self, settings: &ModelSettings, preset: &Preset) -> Result<String, Problem> {
-        let name = &settings.provider;
-        let hinted = |problem: Problem| {
-            problem.hint(format!("--provider {name} --base-url URL")).hint(format!(
-                "Or write into {}: [providers.{name}] base_url = \"URL\"",
-                self.person
-            ))
-        };
-        match address(preset, self.endpoints.get(name), &self.environment) {
-            Ok(Some(address)) => Ok(address),
-            Ok(None) => Err(hinted(broken(format!(
-                "`{name}` has an address of your own, which is not set."
-            )))),
-            Err(SetupError::Variable { name: variable }) => Err(hinted(
-                broken(format!("The address of `{name}` is not known: {variable} is not set."))
-                    .hint(format!("export {variable}=…")),
-            )),
-            Err(other) => Err(self.problem(other)),
-        }
-    }
-
-    /// The key of a provider, where it needs one.
-    fn key(&self, settings: &ModelSettings, preset: &Preset) -> Result<Option<SecretString>, Problem> {
-        let named = self
-            .endpoints
-            .get(&settings.provider)
-            .and_then(|endpoint| endpoint.key_env.as_deref());
-        let variables = match named {
-            Some(variable) => vec![variable],
-            None => preset.keys.iter().map(String::as_str).collect(),
-        };
-        let key = variables.iter().find_map(|variable| self.environment.key(variable));
-        let goes_without = preset.keyless || self.credentials(preset).is_some();
-        if key.is_some() || (goes_without && named.is_none()) {
-            return Ok(key);
-        }
-        let missing = variables.join(" or ");
-        let first = variables.first().copied().unwrap_or_default();
-        let mut problem = broken(format!(
-            "The model `{}` of `{}` needs a key: {missing} is not set.",
-            settings.model, settings.provider
-        ))
-        .hint(format!("export {first}=…"));
-        if let Some(signed) = &preset.signed {
-            problem = problem.hint(format!(
-                "Or let requests be signed: export {}=… {}=… {}=…",
-                signed.access_key, signed.secret_key, signed.region
-            ));
-        }
-        Err(problem
-            .hint(format!(
-                "Or name another variable in {}: [providers.{}] key_env = \"NAME\"",
-                self.person, settings.provider
-            ))
-            .hint("Without a key, a script can answer: `--model scripted:FILE`."))
-    }
-
-    /// What signs requests to a provider, where its variables are set.
-    fn credentials(&self, preset: &Preset) -> Option<Credentials> {
-        let signed = preset.signed.as_ref()?;
-        Some(Credentials {
-            access_key: self.environment.word(&signed.access_key)?,
-            secret_key: self.environment.key(&signed.secret_key)?,
-            session_token: self.environment.key(&signed.session_token),
-            region: self.environment.word(&signed.region)?,
-            clock: Arc::new(engine::now_ms),
-        })
+        self.remote(settings)
     }
 
     fn script(&self, file: &str) -> Result<Arc<dyn Model>, Problem> {
@@ -324,18 +224,6 @@ impl Models {
             .hint("    model = \"NAME\"")
             .hint("and set ANTHROPIC_API_KEY. Or name one for this command: `--provider anthropic --model NAME`.")
             .hint("A script answers without any provider: `--model scripted:FILE`.")
-    }
-}
-
-/// The address of a provider: the person's, or the preset's own.
-fn address(
-    preset: &Preset,
-    endpoint: Option<&Endpoint>,
-    environment: &Environment,
-) -> Result<Option<String>, SetupError> {
-    match endpoint.and_then(|endpoint| endpoint.base_url.clone()) {
-        Some(address) => Ok(Some(address)),
-        None => preset.address(|variable| environment.word(variable)),
     }
 }
 

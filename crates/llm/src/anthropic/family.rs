@@ -1,15 +1,13 @@
 //! What Anthropic's models take, as data by the beginning of their names, and fitting settings to
 //! it.
 
-use crate::{Effort, Fitted, ModelSettings};
+use crate::{Effort, Facts, Fitted, ModelSettings};
 
 /// What a family of models takes.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Family {
     /// How the names begin. The longest beginning that fits decides.
     prefix: &'static str,
-    /// Output tokens at most, where known.
-    max_output: Option<u64>,
     /// Takes a thinking budget in tokens.
     budget: bool,
     /// Decides itself how much to think; takes these effort words, weakest first.
@@ -25,7 +23,7 @@ const ADAPTIVE_MAX: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Eff
 const ADAPTIVE_ALL: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
 
 /// Other servers that speak the protocol: what the protocol has had from its beginning.
-const FOREIGN: Family = family("", None);
+const FOREIGN: Family = family("");
 
 /// What was published of Anthropic's models up to April 2026. A `claude-` name not listed is taken for a newer
 /// one, and newer ones take effort words only.
@@ -35,58 +33,41 @@ const FAMILIES: &[Family] = &[
         budget: false,
         efforts: ADAPTIVE_ALL,
         sampling: false,
-        ..family("claude-", None)
+        ..family("claude-")
     },
     Family {
         budget: false,
         can_disable: false,
-        ..family("claude-3-", Some(8_192))
+        ..family("claude-3-")
     },
-    Family {
-        budget: false,
-        can_disable: false,
-        ..family("claude-3-haiku", Some(4_096))
-    },
-    Family {
-        budget: false,
-        can_disable: false,
-        ..family("claude-3-opus", Some(4_096))
-    },
-    family("claude-3-7-sonnet", Some(64_000)),
-    family("claude-opus-4-0", Some(32_000)),
-    family("claude-opus-4-1", Some(32_000)),
-    family("claude-opus-4-2025", Some(32_000)),
-    family("claude-opus-4-5", Some(64_000)),
-    family("claude-sonnet-4-0", Some(64_000)),
-    family("claude-sonnet-4-2025", Some(64_000)),
-    family("claude-sonnet-4-5", Some(64_000)),
-    family("claude-haiku-4-5", Some(64_000)),
+    family("claude-3-7-sonnet"),
+    family("claude-opus-4-0"),
+    family("claude-opus-4-1"),
+    family("claude-opus-4-2025"),
+    family("claude-opus-4-5"),
+    family("claude-sonnet-4-0"),
+    family("claude-sonnet-4-2025"),
+    family("claude-sonnet-4-5"),
+    family("claude-haiku-4-5"),
     Family {
         efforts: ADAPTIVE_MAX,
-        ..family("claude-opus-4-6", Some(128_000))
+        ..family("claude-opus-4-6")
     },
     Family {
         efforts: ADAPTIVE,
-        ..family("claude-sonnet-4-6", Some(64_000))
-    },
-    Family {
-        budget: false,
-        efforts: ADAPTIVE_ALL,
-        sampling: false,
-        ..family("claude-opus-4-7", Some(128_000))
+        ..family("claude-sonnet-4-6")
     },
     Family {
         efforts: ADAPTIVE_ALL,
         can_disable: false,
         sampling: false,
-        ..family("claude-mythos", None)
+        ..family("claude-mythos")
     },
 ];
 
-const fn family(prefix: &'static str, max_output: Option<u64>) -> Family {
+const fn family(prefix: &'static str) -> Family {
     Family {
         prefix,
-        max_output,
         budget: true,
         efforts: &[],
         can_disable: true,
@@ -125,6 +106,7 @@ impl Family {
 /// where the model takes one, `effort` in a word the model knows.
 pub(crate) fn fit(settings: &ModelSettings) -> Fitted {
     let family = Family::of(&settings.model);
+    let most = Facts::of(&settings.model).and_then(|facts| facts.output);
     let mut settings = settings.clone();
     if family.budget && family.efforts.is_empty() && settings.thinking_budget.is_none() {
         settings.thinking_budget = settings.effort.and_then(Effort::budget);
@@ -135,9 +117,9 @@ pub(crate) fn fit(settings: &ModelSettings) -> Fitted {
             .filter(|_| family.budget && settings.effort != Some(Effort::None))
             .unwrap_or_default()
             .saturating_add(USUAL_OUTPUT);
-        settings.max_output = Some(family.max_output.map_or(output, |most| output.min(most)));
+        settings.max_output = Some(most.map_or(output, |most| output.min(most)));
     }
-    let mut fitted = settings.fit(family.max_output);
+    let mut fitted = settings.fit(most);
     fit_thinking(&mut fitted, family);
     fit_effort(&mut fitted, family);
     if !family.sampling {

@@ -3,6 +3,7 @@
 
 mod per_mode;
 mod project;
+mod providers;
 pub(crate) mod server;
 mod settings;
 mod wire;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use stance_llm::{Block, ErrorKind};
 
+use crate::server::KEY;
+
 use super::fixture::{Reply, Step, answer_to, delta, events, failure, finish, text};
 
 #[tokio::test]
@@ -116,4 +118,16 @@ async fn ten_megabytes() {
         assert_eq!(error.kind, ErrorKind::Malformed);
         assert_eq!(error.message, "the answer is larger than 8388608 bytes");
     }
+}
+
+#[tokio::test]
+async fn a_provider_that_repeats_the_key_is_quoted_without_it() {
+    let words = format!("Incorrect API key provided: {KEY}.");
+    let whole = Reply::failing(401, &json!({"error": {"message": words}}).to_string());
+    let said = "Incorrect API key provided: [key].";
+    assert_eq!(answer_to(whole).await.unwrap_err().message, said);
+    assert_eq!(answer_to(Reply::failing(401, &words)).await.unwrap_err().message, said);
+    assert_eq!(failure(&[json!({"error": {"message": words}})]).await.message, said);
+    let odd = Reply::stream(&words).header("content-type", "text/plain");
+    assert!(!answer_to(odd).await.unwrap_err().message.contains(KEY));
 }

@@ -32,6 +32,8 @@ enum Reply {
     Blocks(Vec<Value>),
     /// A body of its own.
     Text(String),
+    /// A stream of events in another protocol.
+    Events(String),
 }
 
 /// One request as it arrived.
@@ -63,6 +65,22 @@ impl Answer {
         Answer {
             status: 200,
             body: Reply::Blocks(blocks.to_vec()),
+            held: None,
+        }
+    }
+
+    /// A chat completion in the manner of OpenAI: these deltas, one after the other.
+    pub(crate) fn chat(deltas: &[Value]) -> Answer {
+        let choice = |choice: Value| format!("data: {}\n\n", json!({"model": "house-1", "choices": [choice]}));
+        let mut events: String = deltas
+            .iter()
+            .map(|delta| choice(json!({"index": 0, "delta": delta})))
+            .collect();
+        events += &choice(json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
+        let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
+        Answer {
+            status: 200,
+            body: Reply::Events(format!("{events}data: {usage}\n\ndata: [DONE]\n\n")),
             held: None,
         }
     }
@@ -139,9 +157,9 @@ impl Server {
 
 async fn serve(State(shared): State<Shared>, uri: axum::http::Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let key = headers
-        .get("x-api-key")
-        .and_then(|key| key.to_str().ok())
+    let key = ["x-api-key", "authorization"]
+        .iter()
+        .find_map(|name| headers.get(*name)?.to_str().ok())
         .unwrap_or_default()
         .to_owned();
     let request = Request {
@@ -160,6 +178,7 @@ async fn serve(State(shared): State<Shared>, uri: axum::http::Uri, headers: Head
     let (kind, text) = match answer.body {
         Reply::Blocks(blocks) => ("text/event-stream", streamed(&body, &blocks)),
         Reply::Text(text) => ("application/json", text),
+        Reply::Events(text) => ("text/event-stream", text),
     };
     Response::builder()
         .status(answer.status)
