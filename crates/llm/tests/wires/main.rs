@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod bedrock;
+mod changed_provider;
 mod chat;
 mod gemini;
 mod laws;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use stance_llm::{Block, Model, ModelError, Request, Response as Answer};
 
+use crate::laws::Sample;
 use crate::server;
 pub(crate) use crate::server::{KEY, Reply, Seen, Server, Step, model_at, parts, request};
 
@@ -104,4 +105,21 @@ pub(crate) async fn failure(written: &[Value]) -> ModelError {
 /// The request a server sees.
 pub(crate) async fn sent(request: Request) -> Seen {
     server::sent(PRESET, Reply::stream(&frames(&hello())), request).await
+}
+
+#[tokio::test]
+async fn what_holds_of_every_wire() {
+    let events = hello()
+        .into_iter()
+        .map(|frame| frames(&[frame]).into_bytes())
+        .collect::<Vec<_>>();
+    let sample = Sample {
+        preset: PRESET,
+        content_type: "text/event-stream",
+        // The frame that says why it stopped; the very last one may be missing.
+        needed: events.len() - 2,
+        events,
+        blocks: vec![hello_text()],
+    };
+    sample.holds().await;
 }
