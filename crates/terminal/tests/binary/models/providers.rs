@@ -132,7 +132,7 @@ fn a_thread_goes_from_one_provider_to_another_and_back() {
 
 #[test]
 fn the_list_says_which_provider_can_be_asked() {
-    let mut place = place(&["GROQ_API_KEY"]);
+    let place = place(&["GROQ_API_KEY"]);
     place.settings("[providers.deepseek]\nbase_url = \"http://127.0.0.1:9/x\"\nkey_env = \"MY_KEY\"\n");
     let said = place.stance(&["models", "list", "--json"]);
     assert_eq!(said.code, 0, "{}", said.err);
@@ -196,7 +196,7 @@ fn what_is_known_of_a_model_and_what_is_not() {
 
 #[test]
 fn a_mode_is_explained_with_what_is_sent_otherwise() {
-    let mut place = place(&["OPENAI_API_KEY"]);
+    let place = place(&["OPENAI_API_KEY"]);
     place.settings("[models.default]\nprovider = \"openai\"\nmodel = \"gpt-5\"\n[models.plan]\neffort = \"max\"\ntemperature = 0.5\n");
     let report = place
         .stance(&["models", "explain", "--mode", "plan", "--json"])
