@@ -173,7 +173,7 @@ impl Engine {
         let head = against
             .map(str::parse::<store::Head>)
             .transpose()
-            .map_err(|error| Problem::usage(format!("{error}; a head is printed as NUMBER:LINK")))?;
+            .map_err(|error| Problem::usage(error.to_string()).hint("`stance audit head` prints one to keep."))?;
         let journal = self.0.journal.store();
         if let Some(kept) = self.0.home.remembered_head() {
             let verification = journal.verify(Some(&kept)).await?;

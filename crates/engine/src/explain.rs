@@ -58,8 +58,10 @@ pub(crate) async fn explain(inner: &Inner, mode: Mode, what: &str) -> Result<Exp
     match (row, rest.trim()) {
         (Some(row), "") => Ok(explained(&spec, alone(row, foreign), what)),
         (Some(row), rest) if rest.starts_with('{') => {
-            let arguments = serde_json::from_str(rest)
-                .map_err(|error| Problem::usage(format!("the arguments of {word} are no JSON: {error}")))?;
+            let arguments = serde_json::from_str(rest).map_err(|error| {
+                Problem::usage(format!("the arguments of {word} are no JSON: {error}"))
+                    .hint("the whole is one word of the shell: 'read_file {\"path\": \"a.txt\"}'")
+            })?;
             let built = mcp::built(&inner.toolbox, &servers);
             let servers = mcp::servers(inner, NO_RUN, &servers)?;
             let toolbox = inner.toolbox.with(built, servers.tools());

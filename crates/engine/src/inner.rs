@@ -44,10 +44,9 @@ pub(crate) struct Inner {
 
 impl Inner {
     pub(crate) async fn open(mut config: EngineConfig) -> Result<Inner, Problem> {
-        let start = config
-            .start
-            .canonicalize()
-            .map_err(|error| Problem::usage(format!("{}: {error}", config.start.display())))?;
+        let start = config.start.canonicalize().map_err(|error| {
+            Problem::usage(format!("{}: {error}", config.start.display())).hint("name a folder that is there.")
+        })?;
         let git_scratch = config.home.join("git");
         let git = config
             .walls

@@ -46,7 +46,11 @@ impl Kept {
 
 /// Refuses a rule that cannot be read, or that allows everything of its kind without naming any of it.
 pub fn keepable(text: RuleText) -> Result<(), Problem> {
-    let rule = Rule::parse(text).map_err(|refused| Problem::usage(format!("{refused}.")))?;
+    let rule = Rule::parse(text).map_err(|refused| {
+        Problem::usage(format!("{refused}."))
+            .hint("a rule is `npm run *`, `edit(src/**)`, `read(.env.test)`, `net(docs.rs)`, `mcp(notes/*)` or `effect(git_push)`.")
+            .hint("`stance policy list` names every effect and how each is decided.")
+    })?;
     if !rule.allows_everything() {
         return Ok(());
     }

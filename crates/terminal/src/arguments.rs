@@ -177,6 +177,7 @@ pub(crate) enum InboxAct {
     /// Says yes to exactly what was shown.
     Approve {
         /// ID@DIGEST as it was shown; a bare ID only at a terminal.
+        #[arg(value_name = "ID@DIGEST")]
         named: Named,
         #[command(flatten)]
         reach: ReachArguments,
@@ -186,6 +187,7 @@ pub(crate) enum InboxAct {
     /// Says no.
     Deny {
         /// ID, or ID@DIGEST as it was shown.
+        #[arg(value_name = "ID")]
         named: Named,
         #[command(flatten)]
         then: Then,

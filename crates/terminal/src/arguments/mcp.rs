@@ -18,6 +18,7 @@ pub(crate) enum McpAct {
     #[command(after_help = "Example:\n  stance mcp list\n  stance mcp allow notes@1a2b3c4d5e6f")]
     Allow {
         /// NAME@DIGEST as it was shown; a bare NAME shows it.
+        #[arg(value_name = "NAME@DIGEST")]
         named: Named,
         /// Starts it as a run in this mode would; in plan it can write nothing of the project.
         #[arg(long, value_name = "MODE", default_value = crate::ask::STARTS_SERVERS, value_parser = words::chosen_mode)]

@@ -65,6 +65,7 @@ pub(crate) struct CommentArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RejectArguments {
     /// ID@DIGEST as it was shown; a bare ID only at a terminal.
+    #[arg(value_name = "ID@DIGEST")]
     pub(crate) named: Named,
     /// Why; the agent reads it.
     #[arg(long, value_name = "REASON")]
@@ -86,6 +87,7 @@ Examples:
   stance plan approve ID@DIGEST --save-only, then later: stance plan run ID")]
 pub(crate) struct ApproveArguments {
     /// ID@DIGEST as `plan show` prints it; a bare ID only at a terminal.
+    #[arg(value_name = "ID@DIGEST")]
     pub(crate) named: Named,
     /// How the result lands.
     #[arg(long, value_name = "HOW")]

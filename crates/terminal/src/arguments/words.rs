@@ -40,8 +40,10 @@ pub(crate) fn chosen_mode(word: &str) -> Result<Mode, String> {
 
 /// A mode a person can look at.
 pub(crate) fn named_mode(word: &str) -> Result<Mode, String> {
-    Mode::named(word)
-        .map_err(|error| with_suggestion(word, &error.to_string(), &["agent", "plan", "orchestrate", "review"]))
+    Mode::named(word).map_err(|_| {
+        let error = format!("{word:?} is not a mode: name agent, plan, orchestrate or review");
+        with_suggestion(word, &error, &["agent", "plan", "orchestrate", "review"])
+    })
 }
 
 /// What a rule says.

@@ -54,7 +54,7 @@ fn show(door: &mut Door, server: &McpServerView) {
         door.printer.line(Mark::Note, "changed since it was allowed:");
         &server.changes
     };
-    door.printer.foreign(&shown.join("\n"));
+    shown.iter().for_each(|line| door.printer.foreign(line));
     if server.allowed {
         let reads = server.tools.iter().filter(|tool| tool.reads).count();
         let words = format!(

@@ -117,7 +117,10 @@ impl AttemptList {
         let mut all = parse(OWN, "the built-in list")?;
         if let Some(file) = added {
             let named = file.display().to_string();
-            let unreadable = |why: String| Problem::usage(format!("The list {named} cannot be read: {why}."));
+            let unreadable = |why: String| {
+                Problem::usage(format!("The list {named} cannot be read: {why}."))
+                    .hint("--attempts names a JSON file of attempts; without it the built-in ones are made.")
+            };
             let facts = std::fs::metadata(file).map_err(|error| unreadable(error.to_string()))?;
             if !facts.is_file() || facts.len() > LARGEST {
                 return Err(unreadable(format!("it is no plain file of at most {LARGEST} bytes")));

@@ -19,6 +19,7 @@ mod egress;
 mod journal;
 mod kills;
 mod mcp;
+mod mistyped;
 mod models;
 mod outcomes;
 mod plans;

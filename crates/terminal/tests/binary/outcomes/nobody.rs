@@ -101,6 +101,22 @@ fn rows() -> Vec<Row> {
             "pending",
         ),
         row(
+            "review",
+            secret(),
+            says("No."),
+            (4, &[]),
+            (7, &["permission"]),
+            permission,
+        ),
+        row(
+            "review",
+            question(),
+            says("Fine."),
+            (0, &[]),
+            (7, &["question"]),
+            assume,
+        ),
+        row(
             "plan",
             plan(),
             says("never said"),
@@ -126,6 +142,14 @@ fn with_an_open_end(place: &Place, words: &[&str]) -> Said {
     said(output)
 }
 
+/// A space of reviews. No door opens one yet, so the stored word is set where it stands.
+fn review(place: &Place) -> String {
+    let opened = place.stance(&["space", "new"]).out;
+    let space = opened.split_whitespace().last().unwrap().to_owned();
+    place.corrupt_mode(&space, "review");
+    space
+}
+
 fn kinds(pending: &Value) -> Vec<&str> {
     let pending = pending.as_array().unwrap().iter();
     pending.map(|one| one["kind"].as_str().unwrap()).collect()
@@ -145,7 +169,11 @@ fn each_thing_that_asks_comes_to_its_row() {
                     row.then.clone(),
                 ]),
             );
-            let mut words = vec!["run", "--json", "--model", &model, "--mode", row.mode, "go"];
+            let reviewed = (row.mode == "review").then(|| review(&place));
+            let at = reviewed
+                .as_ref()
+                .map_or(["--mode", row.mode], |space| ["--space", space]);
+            let mut words = vec!["run", "--json", "--model", &model, at[0], at[1], "go"];
             words.extend(approvals.iter().flat_map(|word| ["--approvals", word]));
             let said = with_an_open_end(&place, &words);
             let report = said.report();
