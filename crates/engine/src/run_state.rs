@@ -7,6 +7,7 @@ use serde_json::Value;
 use tools::{Then, ToolResult};
 
 use crate::fact::{Entry, Fact, How, RunStart};
+use crate::turn::assemble::GO_ON;
 use crate::view::{CheckRun, HostRefused};
 
 /// Everything known about a run.
@@ -416,16 +417,33 @@ impl RunState {
         })
     }
 
-    /// What the model said last, in words.
+    /// What the last response said, in words.
+    pub(crate) fn last_said(&self) -> String {
+        match self.talk.last() {
+            Some(Talk::Response(blocks, ..)) => text_of(blocks),
+            _ => String::new(),
+        }
+    }
+
+    /// What the model said last, in words; an answer that was cut off and gone on with is one.
     pub(crate) fn last_text(&self) -> String {
-        self.talk
-            .iter()
-            .rev()
-            .find_map(|talk| match talk {
-                Talk::Response(blocks, ..) => Some(text_of(blocks)).filter(|text| !text.is_empty()),
-                _ => None,
-            })
-            .unwrap_or_default()
+        let mut pieces = Vec::new();
+        for talk in self.talk.iter().rev() {
+            match talk {
+                Talk::Response(blocks, ..) if pieces.is_empty() => {
+                    pieces.extend(Some(text_of(blocks)).filter(|text| !text.is_empty()));
+                }
+                Talk::Response(blocks, llm::StopReason::MaxTokens, calls) if calls.is_empty() => {
+                    pieces.push(text_of(blocks));
+                }
+                Talk::Cut(blocks) if !pieces.is_empty() => pieces.push(text_of(blocks)),
+                Talk::Told(text) if text == GO_ON => {}
+                _ if pieces.is_empty() => {}
+                _ => break,
+            }
+        }
+        pieces.reverse();
+        pieces.concat()
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod assemble;
 mod judge;
 mod perform;
 mod propose;
+mod repetition;
 mod sample;
 mod settle;
 

@@ -79,6 +79,8 @@ pub enum Ending {
     OverBudget,
     /// Too many responses in a row without one good call.
     MistakeLimit,
+    /// The same calls again and again, although the model was told.
+    Looping,
     /// A person stopped it.
     Cancelled,
 }
@@ -111,6 +113,7 @@ pub const fn conclude(ending: Ending) -> Conclusion {
         Ending::Failed(family) => (O::Failed, S::Error, L::Failed, Some(family)),
         Ending::OverBudget => (O::OverBudget, S::Error, L::Failed, Some(E::BudgetExceeded)),
         Ending::MistakeLimit => (O::Stopped, S::Error, L::Failed, Some(E::Unknown)),
+        Ending::Looping => (O::Stopped, S::Error, L::Looping, Some(E::Unknown)),
         Ending::Cancelled => (O::Cancelled, S::Cancelled, L::Failed, None),
     };
     Conclusion {

@@ -1,7 +1,7 @@
 //! From the journal to one model request: the conversation of the thread, the generated system
 //! prompt, the tools of the run's surface. Byte-stable inside a run but for what is appended.
 
-use llm::{Block, Message, ModelSettings, Request, RequestContext, ResultPart, Role, ToolSpec};
+use llm::{Block, Message, ModelSettings, Request, RequestContext, ResultPart, Role, StopReason, ToolSpec};
 use modes::{Mode, ModelView};
 use serde_json::Value;
 use store::{Query, Row, Table};
@@ -17,7 +17,7 @@ use crate::run_state::{CallState, RunState, Talk};
 const SYSTEM: &str = include_str!("../prompt/system.md");
 
 /// What the model reads when an answer was cut off.
-const GO_ON: &str = "Your answer was cut off here. Go on from where it stopped; do not repeat it.";
+pub(crate) const GO_ON: &str = "Your answer was cut off here. Go on from where it stopped; do not repeat it.";
 
 /// The next request of a run.
 pub(crate) fn request(run: &Active) -> Request {
@@ -146,6 +146,16 @@ fn conversation(state: &RunState, messages: &mut Vec<Message>) {
             Talk::StepEnded => {}
         }
     }
+}
+
+/// How many answers at the end of a conversation were cut off by their limit, one after the other.
+pub(super) fn cut_in_row(talk: &[Talk]) -> usize {
+    let cut = talk.iter().rev().take_while(|piece| match piece {
+        Talk::Response(_, stop, calls) => *stop == StopReason::MaxTokens && calls.is_empty(),
+        Talk::Told(text) => text == GO_ON,
+        _ => false,
+    });
+    cut.filter(|piece| matches!(piece, Talk::Response(..))).count()
 }
 
 fn say(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {

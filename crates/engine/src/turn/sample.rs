@@ -12,6 +12,9 @@ use crate::fact::Fact;
 use crate::problem::Problem;
 use crate::view::FeedItem;
 
+/// Whoever asks to wait longer than this is not waited for: the person decides.
+const LONGEST_PAUSE: Duration = Duration::from_mins(15);
+
 /// Asks the model, again after passing faults. None: the answer is in the state.
 pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<Flow>, Problem> {
     let mut request = request;
@@ -39,7 +42,8 @@ pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<
         };
         let attempt = run.state.failures_in_row + 1;
         let pause = pause(run, attempt, &error);
-        let again = error.kind.retryable() && attempt <= run.inner.config.limits.retries;
+        let passing = error.kind.retryable() && attempt <= run.inner.config.limits.retries;
+        let again = passing && pause <= LONGEST_PAUSE;
         let cut = !error.partial.blocks.is_empty();
         run.record(vec![Fact::RequestFailed {
             failure: error.kind.to_string(),
@@ -52,13 +56,18 @@ pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<
         }])
         .await?;
         if !again {
-            return settle::fail(run, family(error.kind), error.message).await.map(Some);
+            let message = if passing {
+                format!("{} (asked to wait for {})", error.message, shown(pause))
+            } else {
+                error.message
+            };
+            return settle::fail(run, family(error.kind), message).await.map(Some);
         }
         run.inner.notice(format!(
-            "{} ({}); trying again in {} ms, attempt {attempt} of {}",
+            "{} ({}); trying again in {}, attempt {attempt} of {}",
             error.kind,
             error.message,
-            pause.as_millis(),
+            shown(pause),
             run.inner.config.limits.retries
         ));
         tokio::select! {
@@ -110,6 +119,11 @@ fn pause(run: &Active, attempt: u32, error: &ModelError) -> Duration {
         .fold(0_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte))
         % 256;
     Duration::from_millis(doubled + doubled * spread / 1024)
+}
+
+/// A time in units, such as `1m 30s`.
+fn shown(time: Duration) -> String {
+    jiff::SignedDuration::try_from(time).map_or_else(|_| "ever".to_owned(), |time| format!("{time:#}"))
 }
 
 fn hash(request: &Request) -> String {

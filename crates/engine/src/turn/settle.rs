@@ -5,8 +5,9 @@ use llm::StopReason;
 use modes::{AtStop, Ending, ErrorFamily, Next, Role, conclude, when_model_stops};
 use tools::{Then, ToolResult};
 
-use super::Flow;
 use super::perform::Finished;
+use super::repetition::{self, Repetition};
+use super::{Flow, assemble};
 use crate::active::Active;
 use crate::checkpoint;
 use crate::checks;
@@ -16,6 +17,9 @@ use crate::intake;
 use crate::problem::{Problem, ProblemKind};
 use crate::run_state::Talk;
 use crate::worktree;
+
+/// An answer cut off more often than this in a row will not come to an end.
+const MOST_CUT: usize = 8;
 
 /// Appends results with everything their desk work amounts to, in one change. What somebody else
 /// changed in the meantime makes the call an error, and nothing of it is kept.
@@ -85,13 +89,46 @@ pub(super) async fn settle(run: &mut Active) -> Result<Flow, Problem> {
     match run.state.then() {
         Then::GoOn | Then::NextResponse | Then::Waits => match run.state.start.mistakes {
             Some(limit) if run.state.mistakes >= limit => end(run, Ending::MistakeLimit).await,
-            _ => Ok(Flow::Goes),
+            _ => repeated(run).await,
         },
         Then::Delivered => end(run, Ending::Delivered).await,
         Then::Declined => end(run, Ending::Declined).await,
         Then::Exited => end(run, Ending::Exited).await,
         Then::StepDone => Ok(Flow::StepEnded),
     }
+}
+
+/// Tells the model once that it repeats itself, and ends a run that does so all the same. Whoever
+/// takes the mistake limit away takes this one away too.
+async fn repeated(run: &mut Active) -> Result<Flow, Problem> {
+    match repetition::of(&run.state.talk) {
+        Repetition::Loops if run.state.start.mistakes.is_some() => return end(run, Ending::Looping).await,
+        Repetition::Tell(text) => {
+            run.inner
+                .notice("The model makes the same call again and again; it was told so.");
+            run.record(vec![Fact::Told { text }]).await?;
+        }
+        Repetition::Loops | Repetition::None => {}
+    }
+    Ok(Flow::Goes)
+}
+
+/// Goes on with an answer that the output limit cut off, as often as that brings something.
+async fn carry_on(run: &mut Active) -> Result<Flow, Problem> {
+    let limit = run.chosen.settings.max_output;
+    let limit = limit.map_or_else(
+        || "its limit".to_owned(),
+        |tokens| format!("its limit of {tokens} tokens"),
+    );
+    let cut = assemble::cut_in_row(&run.state.talk);
+    if run.state.last_said().is_empty() || cut > MOST_CUT {
+        let message = format!("the answer reached {limit} without coming to an end: `max_output` is too small for it");
+        return fail(run, ErrorFamily::Unknown, message).await;
+    }
+    run.inner.notice(format!("The answer reached {limit}; it goes on."));
+    let text = assemble::GO_ON.to_owned();
+    run.record(vec![Fact::Told { text }]).await?;
+    Ok(Flow::Goes)
 }
 
 /// Whether the provider only wants to be asked again.
@@ -110,6 +147,7 @@ async fn model_stopped(run: &mut Active, stop: &StopReason) -> Result<Flow, Prob
             )
             .await;
         }
+        StopReason::MaxTokens => return carry_on(run).await,
         stop if goes_on(stop) => return Ok(Flow::Goes),
         _ => {}
     }
@@ -224,6 +262,7 @@ fn summary(run: &Active, ending: Ending) -> String {
                 run.state.mistakes
             )
         }
+        Ending::Looping => "Stopped: the same calls again and again, although the model was told.".to_owned(),
         Ending::Waiting | Ending::Switched | Ending::Failed(_) | Ending::Cancelled => String::new(),
     }
 }

@@ -24,6 +24,7 @@ fn each_ending_has_its_row() {
         (failed, "failed error failed", Some(TransientUpstream), 1),
         (Ending::OverBudget, "over_budget error failed", Some(BudgetExceeded), 5),
         (Ending::MistakeLimit, "stopped error failed", Some(Unknown), 6),
+        (Ending::Looping, "stopped error looping", Some(Unknown), 6),
         (Ending::Cancelled, "cancelled cancelled failed", None, 130),
     ];
     for (ending, words, family, exit) in table {

@@ -23,6 +23,8 @@ pub(crate) const KEY: (&str, &str) = ("ACME_KEY", "acme-0123456789-secret");
 pub(crate) struct Answer {
     status: u16,
     body: Reply,
+    /// Whether the output limit cut it off.
+    cut: bool,
     /// Whether the answer waits for this first.
     held: Option<oneshot::Receiver<()>>,
 }
@@ -65,6 +67,7 @@ impl Answer {
         Answer {
             status: 200,
             body: Reply::Blocks(blocks.to_vec()),
+            cut: false,
             held: None,
         }
     }
@@ -81,7 +84,16 @@ impl Answer {
         Answer {
             status: 200,
             body: Reply::Events(format!("{events}data: {usage}\n\ndata: [DONE]\n\n")),
+            cut: false,
             held: None,
+        }
+    }
+
+    /// The beginning of a message that the output limit cut off.
+    pub(crate) fn cut(blocks: &[Value]) -> Answer {
+        Answer {
+            cut: true,
+            ..Answer::of(blocks)
         }
     }
 
@@ -91,6 +103,7 @@ impl Answer {
         Answer {
             status,
             body: Reply::Text(body.to_string()),
+            cut: false,
             held: None,
         }
     }
@@ -176,7 +189,7 @@ async fn serve(State(shared): State<Shared>, uri: axum::http::Uri, headers: Head
         drop(held.await);
     }
     let (kind, text) = match answer.body {
-        Reply::Blocks(blocks) => ("text/event-stream", streamed(&body, &blocks)),
+        Reply::Blocks(blocks) => ("text/event-stream", streamed(&body, &blocks, answer.cut)),
         Reply::Text(text) => ("application/json", text),
         Reply::Events(text) => ("text/event-stream", text),
     };
@@ -204,7 +217,7 @@ pub(crate) fn thinking(words: &str, signature: &str) -> Value {
 }
 
 /// A message as the protocol streams it: every block begun empty, filled in pieces, ended.
-fn streamed(request: &Value, blocks: &[Value]) -> String {
+fn streamed(request: &Value, blocks: &[Value], cut: bool) -> String {
     let mut text = String::new();
     let mut event =
         |value: &Value| writeln!(text, "event: {}\ndata: {value}\n", value["type"].as_str().unwrap()).unwrap();
@@ -221,7 +234,11 @@ fn streamed(request: &Value, blocks: &[Value]) -> String {
         event(&json!({"type": "content_block_stop", "index": index}));
     }
     let calls = blocks.iter().any(|block| block["type"] == "tool_use");
-    let stop = if calls { "tool_use" } else { "end_turn" };
+    let stop = match (cut, calls) {
+        (true, _) => "max_tokens",
+        (false, true) => "tool_use",
+        (false, false) => "end_turn",
+    };
     event(
         &json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
                   "usage": {"output_tokens": 20}}),

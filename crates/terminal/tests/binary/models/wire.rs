@@ -131,6 +131,43 @@ fn a_provider_is_quoted_and_only_passing_faults_are_tried_again() {
 }
 
 #[test]
+fn an_answer_that_its_limit_cut_off_is_gone_on_with() {
+    let server = Server::start([
+        Answer::cut(&[text("One, two,")]),
+        Answer::cut(&[text(" three,")]),
+        Answer::of(&[text(" four.")]),
+    ]);
+    let place = place(&server, TWO_MODES);
+    let said = place.stance(&["run", "count"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    for part in ["One, two,", " three,", " four."] {
+        assert_eq!(said.out.matches(part).count(), 1, "{}", said.out);
+    }
+    assert!(
+        said.out.contains("its limit of 8000 tokens; it goes on"),
+        "{}",
+        said.out
+    );
+    let bodies = server.bodies();
+    let last = bodies[2]["messages"].as_array().unwrap();
+    let roles: Vec<&str> = last.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant", "user"]);
+    let told = last[4]["content"][0]["text"].as_str().unwrap();
+    assert!(told.starts_with("Your answer was cut off here."), "{told}");
+}
+
+#[test]
+fn an_answer_that_says_nothing_before_its_limit_is_a_fault() {
+    let server = Server::start([Answer::cut(&[thinking("Hm.", "c2ln")])]);
+    let place = place(&server, TWO_MODES);
+    let (code, report) = run(&place, &["--mode", "plan", "count"]);
+    assert_eq!((code, &report["outcome"]), (1, &json!("failed")), "{report:#}");
+    let summary = report["summary"].as_str().unwrap();
+    assert!(summary.contains("`max_output` is too small"), "{summary}");
+    assert_eq!(server.bodies().len(), 1);
+}
+
+#[test]
 fn a_dry_run_measures_and_sends_nothing() {
     let server = Server::start([]);
     let place = place(&server, TWO_MODES);

@@ -92,20 +92,55 @@ fn a_passing_fault_is_tried_again_and_a_lasting_one_is_not() {
 }
 
 #[test]
+fn a_provider_that_asks_for_an_hour_is_not_waited_for() {
+    let place = Place::new();
+    let later = json!({"error": {"status": 429, "message": "come back later", "retry_after": 3600}});
+    let model = place.script("later", &turns(&[later, says("never asked for")]));
+    let (code, report) = place.run(&model, &["do it"]);
+    assert_row(&report, "failed", "error", "failed", Some("transient_upstream"));
+    assert_eq!(code, 1);
+    assert_eq!(report["summary"], "come back later (asked to wait for 1h)");
+}
+
+#[test]
+fn a_model_that_repeats_itself_is_told_once_and_then_stopped() {
+    let place = Place::new();
+    let look = || calls(&[("list_files", json!({"path": "."}))]);
+    let told = || {
+        let mut turn = look();
+        turn["expect"] = json!({"contains": "You repeat yourself: `list_files` was called 3 times"});
+        turn
+    };
+    let story = turns(&[look(), look(), look(), told(), look(), says("Now I know.")]);
+    let model = place.script("circles", &story);
+    let (code, report) = place.run(&model, &["look around"]);
+    assert_row(&report, "stopped", "error", "looping", Some("unknown"));
+    assert_eq!(code, 6);
+    assert_eq!(place.modes_requested(run_of(&report)).len(), 5);
+
+    // Whoever takes the limit away lets it go round.
+    place.settings("[limits]\nmistakes = \"off\"\n");
+    let model = place.script("on", &story);
+    let (code, report) = place.run(&model, &["look around"]);
+    assert_eq!((code, report["text"].as_str()), (0, Some("Now I know.")), "{report:#}");
+}
+
+#[test]
 fn an_answer_that_breaks_off_is_kept_and_gone_on_with() {
     let place = Place::new();
     place.settings("[limits]\nretry_pause_ms = 1\n");
-    let model = place.script(
-        "broken",
-        &turns(&[
-            json!({"text": "The first half", "error": {}}),
-            json!({"text": " and the second.", "expect": {"contains": "Your answer was cut off here."}}),
-        ]),
-    );
+    let broken = turns(&[
+        json!({"text": "The first half", "error": {}}),
+        json!({"text": " and the second.", "expect": {"contains": "Your answer was cut off here."}}),
+    ]);
+    let model = place.script("broken", &broken);
     let said = place.stance(&["run", "--model", &model, "tell me"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(said.out.matches("The first half").count(), 1, "{}", said.out);
     assert_eq!(said.out.matches(" and the second.").count(), 1, "{}", said.out);
+    let model = place.script("broken_again", &broken);
+    let (_, report) = place.run(&model, &["tell me"]);
+    assert_eq!(report["text"], "The first half and the second.");
 }
 
 #[test]
