@@ -143,7 +143,7 @@ async fn a_repository_that_cannot_be_moved_away_is_an_error_that_says_the_comman
     let command = json!({"command": "g=.git; mkdir -p a/$g; touch ran"});
     let fault = ground.call("execute_command", command).await.fault();
     assert!(
-        fault.starts_with("the command was carried out, but a planted .git could not be moved away"),
+        fault.starts_with("the command was carried out, but what a command may not make could not be moved away"),
         "{fault}"
     );
     assert!(fault.contains("a/.git") && ground.tree.join("ran").exists());
