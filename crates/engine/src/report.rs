@@ -59,11 +59,7 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         files_changed: state.changed.clone(),
         checks: state.checks.clone(),
         usage: state.usage,
-        cost: Cost {
-            amount: None,
-            currency: "USD".to_owned(),
-            known: false,
-        },
+        cost: cost(state),
         duration_ms: clock::now_ms() - state.started_ms,
         pending: inbox::of_thread(inner, &start.thread).await?,
         audit_head: inner.journal.store().head().await?.to_string(),
@@ -74,6 +70,18 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         },
         follow_up: None,
     })
+}
+
+/// What a run cost, where the price of the model that answered is known.
+fn cost(state: &RunState) -> Cost {
+    let asked = &state.start.model;
+    let model = state.actual_model.as_deref().unwrap_or(&asked.model);
+    let amount = llm::Price::at(&asked.provider, model).map(|price| price.of(&state.usage));
+    Cost {
+        amount,
+        currency: "USD".to_owned(),
+        known: amount.is_some(),
+    }
 }
 
 /// A run that was cut off and has no ending yet.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::Effort;
+use crate::{Effort, Preset, Usage};
 
 /// What is known of the models whose names begin alike.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -37,6 +37,34 @@ pub struct Price {
     pub cache_read: Option<f64>,
     /// Input written to a cache; where it is not given, it costs like any input.
     pub cache_write: Option<f64>,
+}
+
+impl Price {
+    /// What `model` costs at `provider`, where that is known: not at those who run it at a price of
+    /// their own.
+    pub fn at(provider: &str, model: &str) -> Option<Self> {
+        Preset::named(provider).filter(|preset| preset.publishers_prices)?;
+        Facts::of(model)?.price
+    }
+
+    /// US dollars for `usage`.
+    pub fn of(&self, usage: &Usage) -> f64 {
+        let kinds = [
+            (usage.input, self.input),
+            (usage.output, self.output),
+            (usage.cache_read, self.cache_read.unwrap_or(self.input)),
+            (usage.cache_write, self.cache_write.unwrap_or(self.input)),
+        ];
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "no run has as many tokens as a float has digits"
+        )]
+        let cost = kinds
+            .into_iter()
+            .map(|(tokens, price)| tokens as f64 * price)
+            .sum::<f64>();
+        cost / 1_000_000.0
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -131,6 +159,23 @@ mod tests {
         );
         assert_eq!(name("claude-sonnet-4-20250514"), Some("claude-sonnet-4"));
         assert_eq!(name("deepseek/deepseek-chat:free"), Some("deepseek-chat"));
+    }
+
+    #[test]
+    fn a_price_is_the_publishers_or_unknown() {
+        let usage = Usage {
+            input: 1_000_000,
+            output: 100_000,
+            cache_read: 2_000_000,
+            cache_write: 10_000,
+        };
+        let cost = |provider: &str, model: &str| Price::at(provider, model).map(|price| price.of(&usage));
+        let close = |cost: Option<f64>, expected: f64| assert!((cost.unwrap() - expected).abs() < 1e-9, "{cost:?}");
+        close(cost("anthropic", "claude-sonnet-4-5"), 3.0 + 1.5 + 0.6 + 0.0375);
+        close(cost("openai", "gpt-4.1"), 2.0 + 0.8 + 1.0 + 0.02);
+        assert_eq!(cost("openrouter", "openai/gpt-4.1"), None);
+        assert_eq!(cost("openai", "gpt-99"), None);
+        assert_eq!(cost("scripted", "gpt-4.1"), None);
     }
 
     #[test]

@@ -62,6 +62,9 @@ pub struct Preset {
     pub keyless: bool,
     /// The variables of what signs requests instead, where the protocol has signatures.
     pub signed: Option<SignedWith>,
+    /// True where models cost what those who publish them ask.
+    #[serde(default)]
+    pub publishers_prices: bool,
     /// Headers every request carries.
     #[serde(default)]
     headers: BTreeMap<String, String>,

@@ -155,7 +155,10 @@ fn last_line(printer: &mut Printer, report: &RunReport) {
     }
     let cost = report.cost.amount.filter(|_| report.cost.known).map_or_else(
         || "cost unknown".to_owned(),
-        |amount| format!("{amount:.2} {}", report.cost.currency),
+        |amount| match report.cost.currency.as_str() {
+            currency if amount < 0.01 => format!("under 0.01 {currency}"),
+            currency => format!("{amount:.2} {currency}"),
+        },
     );
     let model = report.model.actual.as_deref().unwrap_or(&report.model.configured);
     printer.line(
