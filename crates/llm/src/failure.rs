@@ -5,7 +5,7 @@ use crate::{ErrorKind, ModelError};
 
 /// How providers say that a request is larger than the window. They use status 400 for it, like
 /// for any other fault of a request, so that only the words tell.
-const OVERFLOW_WORDS: [&str; 8] = [
+const OVERFLOW_WORDS: [&str; 11] = [
     "prompt is too long",
     "input is too long",
     "exceed context limit",
@@ -14,6 +14,9 @@ const OVERFLOW_WORDS: [&str; 8] = [
     "context window exceeded",
     "maximum context length",
     "exceeds the maximum number of tokens",
+    "available context size",
+    "maximum prompt length",
+    "reduce the length of the messages",
 ];
 
 /// How providers say that they will not have this content.
@@ -84,6 +87,13 @@ mod tests {
             "input length and `max_tokens` exceed context limit: 1 + 2 > 2",
             ErrorKind::ContextOverflow,
         );
+        for words in [
+            "the request exceeds the available context size, try increasing it",
+            "This model's maximum prompt length is 131072 but the request contains 131080 tokens.",
+            "Please reduce the length of the messages or completion.",
+        ] {
+            check(400, words, ErrorKind::ContextOverflow);
+        }
         check(400, "Output blocked by content filtering policy", ErrorKind::Refused);
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn fit(settings: &ModelSettings, dialect: &Dialect) -> Fitted {
     }
     if let Some(asked) = fitted.settings.effort {
         let (used, reason) = effort(asked, &efforts(&settings.model), dialect.thinking);
-        if used != Some(asked) {
-            fitted.settings.effort = used;
+        fitted.settings.effort = used;
+        if !reason.is_empty() {
             let used = used.map_or("none", Effort::word);
             fitted.note("effort", asked.word().into(), used.into(), reason);
         }
@@ -47,7 +47,9 @@ fn effort(asked: Effort, known: &[Effort], thinking: Thinking) -> (Option<Effort
     let strongest = known.iter().rev().find(|effort| **effort <= asked).or(known.first());
     match (thinking, asked) {
         (Thinking::Unsaid, _) => (None, "the provider has no word for it"),
-        (_, Effort::None) if thinking.can_disable() || known.is_empty() => (Some(Effort::None), ""),
+        (_, Effort::None) if thinking.can_disable() => (Some(Effort::None), ""),
+        // It does not think, and would refuse to be told so.
+        (_, Effort::None) if known.is_empty() => (None, ""),
         (_, Effort::None) => (strongest.copied(), "the model cannot be told not to think"),
         _ if known.is_empty() => (None, "the model does not think"),
         _ => (strongest.copied(), "the model does not know the word"),

@@ -127,6 +127,19 @@ async fn where_thoughts_are_not_taken_back_they_are_dropped() {
 }
 
 #[tokio::test]
+async fn a_model_that_does_not_think_is_told_nothing() {
+    let server = Server::start([]).await;
+    let model = server.model("openai-chat");
+    for (effort, told) in [(Effort::None, 0), (Effort::High, 1)] {
+        let mut asked = request("gpt-4.1-mini");
+        asked.settings.effort = Some(effort);
+        let fitted = model.fit(&asked.settings);
+        assert_eq!((fitted.settings.effort, fitted.adjustments.len()), (None, told));
+        assert_eq!(sent_to("openai-chat", asked).await.body.get("reasoning_effort"), None);
+    }
+}
+
+#[tokio::test]
 async fn how_hard_to_think_in_the_words_of_each() {
     let check = async |preset: &str, effort: Option<Effort>, budget: Option<u64>, expected: Value| {
         let mut asked = request("house-model");
