@@ -240,3 +240,86 @@ fn sign_first_call(parts: &mut [Value]) {
         part.entry("thoughtSignature").or_insert_with(|| NO_SIGNATURE.into());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::gemini::assembly::Pieces;
+    use crate::wire::{Assembly as _, CallIds};
+    use crate::{RequestContext, StopReason};
+
+    fn any_part() -> impl Strategy<Value = Value> {
+        let content = prop_oneof![
+            "[ab]{0,3}".prop_map(|text| json!({"text": text})),
+            "[ab]{1,3}".prop_map(|text| json!({"text": text, "thought": true})),
+            (0_u8..3).prop_map(|number| json!({"functionCall": {"name": "tool", "args": {"number": number}}})),
+            (0_u32..1000).prop_map(|id| json!({"functionCall": {"id": format!("f{id}"), "name": "tool", "args": {}}})),
+            Just(json!({"executableCode": {"language": "PYTHON", "code": "1"}})),
+        ];
+        (content, prop::option::of("[a-z]{1,4}")).prop_map(|(mut part, signature)| {
+            if let Some(signature) = signature {
+                part["thoughtSignature"] = signature.into();
+            }
+            part
+        })
+    }
+
+    /// The parts as they must go back: unsigned pieces of one text, or of one thought, are one.
+    fn joined(parts: &[Value]) -> Vec<Value> {
+        let mut joined: Vec<Value> = Vec::new();
+        let unsigned = |part: &Value| part.get("text").is_some() && part.get("thoughtSignature").is_none();
+        for part in parts {
+            match joined.last_mut() {
+                Some(last) if unsigned(last) && unsigned(part) && last.get("thought") == part.get("thought") => {
+                    let text = format!("{}{}", last["text"].as_str().unwrap(), part["text"].as_str().unwrap());
+                    last["text"] = text.into();
+                }
+                _ if *part == json!({"text": ""}) => {}
+                _ => joined.push(part.clone()),
+            }
+        }
+        joined
+    }
+
+    fn request(messages: Vec<Message>) -> Request {
+        Request {
+            system: String::new(),
+            tools: Vec::new(),
+            messages,
+            settings: ModelSettings::new("gemini", "gemini-2.5-pro"),
+            cursor: None,
+            entering: None,
+            context: RequestContext::default(),
+        }
+    }
+
+    proptest! {
+        /// Whatever a model writes goes back as it was written, every signature on its own part.
+        #[test]
+        fn what_was_written_goes_back(parts in prop::collection::vec(any_part(), 0..12)) {
+            let mut pieces = Pieces::new("gemini".into(), "m".into(), CallIds::of(&request(Vec::new())));
+            for part in &parts {
+                pieces.accept(&json!({"candidates": [{"content": {"parts": [part]}}]}).to_string()).unwrap();
+            }
+            pieces.accept(&json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}).to_string()).unwrap();
+            let answer = pieces.end().unwrap();
+            prop_assert_eq!(&answer.stop, &StopReason::MaxTokens);
+            let body = body(&request(vec![Message::assistant(answer.blocks)]));
+            let ids = body.to_string().matches("\"id\"").count();
+            let mut sent = body["contents"][0]["parts"].clone();
+            let mut expected = Value::from(joined(&parts));
+            prop_assert_eq!(ids, expected.to_string().matches("\"id\"").count());
+            // An id that was given twice is another.
+            for parts in [&mut sent, &mut expected] {
+                for part in parts.as_array_mut().unwrap() {
+                    if let Some(id) = part.pointer_mut("/functionCall/id") {
+                        *id = "any".into();
+                    }
+                }
+            }
+            prop_assert_eq!(sent, expected);
+        }
+    }
+}
