@@ -213,6 +213,12 @@ impl<A: Assembly> Reading<A> {
         while !self.ended && self.ready.is_empty() {
             let accepted = match self.events.next().await {
                 Some(Ok(data)) => self.assembly.accept(&data),
+                // What is whole already is no failure, or it would be asked for twice.
+                Some(Err(error)) if error.kind == ErrorKind::Dropped => self
+                    .assembly
+                    .end()
+                    .map(|whole| vec![Part::Done(whole)])
+                    .map_err(|_| error),
                 Some(Err(error)) => Err(error),
                 None => self.assembly.end().map(|whole| vec![Part::Done(whole)]),
             };

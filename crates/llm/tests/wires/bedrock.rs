@@ -10,5 +10,4 @@ mod replayed_conversations;
 mod request_bodies;
 mod signed_requests;
 mod stop_reasons_and_usage;
-mod streams_in_any_pieces;
 mod thinking_by_model;

@@ -8,7 +8,6 @@ mod parallel_calls;
 mod refusals_and_stop_reasons;
 mod replayed_conversations;
 mod request_bodies;
-mod streams_in_any_pieces;
 mod thinking_by_model;
 mod thought_signatures;
 mod usage;

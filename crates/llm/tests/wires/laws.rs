@@ -29,13 +29,18 @@ impl Sample {
         self.events.concat()
     }
 
-    /// Everything that holds of every wire.
+    /// Everything that holds of every wire whose last event ends the answer.
     pub(crate) async fn holds(&self) {
+        self.nothing_is_read_after_the_last_event().await;
+        self.holds_until_the_stream_ends().await;
+    }
+
+    /// Everything that holds of every wire.
+    pub(crate) async fn holds_until_the_stream_ends(&self) {
         self.every_byte_on_its_own().await;
         self.cut_in_two_at_every_byte().await;
         self.broken_off_at_every_byte().await;
         self.parts_come_while_the_server_still_thinks().await;
-        self.nothing_is_read_after_the_last_event().await;
         self.dropping_the_stream_abandons_the_request().await;
         self.what_is_answered_can_be_sent_back().await;
         self.a_key_is_not_in_the_body().await;

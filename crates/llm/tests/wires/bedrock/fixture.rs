@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use stance_llm::{Block, Message, Model, ModelError, Request, Response as Answer, ResultPart, ToolCall};
 
+use crate::laws::Sample;
 use crate::server;
 pub(crate) use crate::server::{KEY, Reply, Seen, Server, Step, model_at, parts, request};
 
@@ -174,4 +175,18 @@ pub(crate) async fn messages(model: &str, messages: Vec<Message>) -> Value {
 
 pub(crate) fn model(server: &Server) -> Arc<dyn Model> {
     server.model(PRESET)
+}
+
+#[tokio::test]
+async fn what_holds_of_every_wire() {
+    let events = hello();
+    let sample = Sample {
+        preset: PRESET,
+        content_type: "application/vnd.amazon.eventstream",
+        // The frame that says why it stopped; the very last one may be missing.
+        needed: events.len() - 2,
+        events,
+        blocks: vec![hello_text()],
+    };
+    sample.holds().await;
 }

@@ -71,6 +71,22 @@ async fn a_broken_connection_keeps_whole_parts() {
 }
 
 #[tokio::test]
+async fn a_connection_that_breaks_behind_the_whole_answer_takes_nothing_from_it() {
+    let (go_on, waiting) = oneshot::channel();
+    let server = Server::start([Reply::steps(vec![
+        Step::Bytes(frames(&hello()).into_bytes()),
+        Step::Wait(waiting),
+        Step::Break,
+    ])])
+    .await;
+    let mut stream = model(&server).stream(request("m"));
+    while stream.next().await != Some(Ok(Part::Text("🌍".into()))) {}
+    go_on.send(()).unwrap();
+    assert!(matches!(stream.next().await, Some(Ok(Part::Done(_)))));
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
 async fn an_error_on_the_way_carries_the_providers_words() {
     let check = async |code: u16, status: &str, message: &str, expected: ErrorKind| {
         let mut written = hello()[..1].to_vec();

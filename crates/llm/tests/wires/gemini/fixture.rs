@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use stance_llm::{Block, Message, Model, ModelError, Request, Response as Answer, ResultPart, ToolCall};
 
+use crate::laws::Sample;
 use crate::server;
 pub(crate) use crate::server::{KEY, Reply, Seen, Server, Step, model_at, parts, request};
 
@@ -115,4 +116,20 @@ pub(crate) fn followed_by(answer: &Answer, blocks: Vec<Block>) -> Vec<Message> {
 
 pub(crate) fn model(server: &Server) -> Arc<dyn Model> {
     server.model(PRESET)
+}
+
+#[tokio::test]
+async fn what_holds_of_every_wire() {
+    let events = hello()
+        .into_iter()
+        .map(|chunk| frames(&[chunk]).into_bytes())
+        .collect::<Vec<_>>();
+    let sample = Sample {
+        preset: PRESET,
+        content_type: "text/event-stream",
+        needed: events.len() - 1,
+        events,
+        blocks: vec![hello_text()],
+    };
+    sample.holds_until_the_stream_ends().await;
 }
