@@ -111,6 +111,10 @@ pub trait ModelSource: Send + Sync {
 
 /// What a person asked for beside the text of a run.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own about one run"
+)]
 pub struct RunOptions {
     /// Whether nothing may be changed in this run, whatever the mode.
     pub read_only_once: bool,

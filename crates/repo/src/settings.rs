@@ -31,8 +31,8 @@ const COPIED: [(&str, &[&str]); 6] = [
 pub(crate) async fn load(git: &Git, worktree: &Path, config: &Path) -> Result<Settings, RepoError> {
     let mut settings = Settings::default();
     for (key, value) in git.list_config(worktree, config).await? {
-        let of_remote = key.strip_prefix("remote.").unwrap_or_default();
-        if of_remote.ends_with(".url") || of_remote.ends_with(".pushurl") {
+        let of_remote = key.strip_prefix("remote.").and_then(|rest| rest.rsplit_once('.'));
+        if let Some((_, "url" | "pushurl")) = of_remote {
             if settings.remotes.len() < MOST_REMOTES {
                 settings.remotes.push(value);
             }

@@ -54,7 +54,9 @@ fn show(door: &mut Door, server: &McpServerView) {
         door.printer.line(Mark::Note, "changed since it was allowed:");
         &server.changes
     };
-    shown.iter().for_each(|line| door.printer.foreign(line));
+    for line in shown {
+        door.printer.foreign(line);
+    }
     if server.allowed {
         let reads = server.tools.iter().filter(|tool| tool.reads).count();
         let words = format!(

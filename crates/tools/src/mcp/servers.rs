@@ -185,12 +185,11 @@ impl Servers {
             line.crashed().await;
         }
         let name = &held.allowed.server.name;
-        let connection = match &line.connection {
-            Some(connection) => Arc::clone(connection),
-            None => {
-                let connection = Arc::new(connected(held, line, scope).await?);
-                Arc::clone(line.connection.insert(connection))
-            }
+        let connection = if let Some(connection) = &line.connection {
+            Arc::clone(connection)
+        } else {
+            let connection = Arc::new(connected(held, line, scope).await?);
+            Arc::clone(line.connection.insert(connection))
         };
         // Before each call: a notice that they changed could come too late.
         let offers = connection.offers().await;

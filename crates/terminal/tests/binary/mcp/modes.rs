@@ -153,3 +153,34 @@ fn a_named_variable_reaches_the_server_and_nothing_that_is_shown() {
     let results = notes.results("plan", &[("mcp__notes__look", json!({}))], &[]);
     assert!(results[0].contains("token t0p-s3cret"), "{results:?}");
 }
+
+#[test]
+fn a_tool_is_explained_as_what_it_is() {
+    let notes = Notes::trusted(&[]);
+    let explained = |what: &str, mode: &str| {
+        notes
+            .place
+            .stance(&["explain", what, "--mode", mode, "--json"])
+            .report()
+    };
+    for (what, mode, decision, layer) in [
+        ("mcp__notes__update", "agent", "ask", "built_in"),
+        ("mcp__notes__update {}", "agent", "ask", "built_in"),
+        ("mcp__notes__update", "plan", "deny", "surface"),
+        ("mcp__notes__get {}", "plan", "allow", "built_in"),
+        ("mcp__notes__read {}", "agent", "deny", "arguments"),
+    ] {
+        let said = explained(what, mode);
+        assert_eq!(
+            (&said["decision"], &said["layer"]),
+            (&json!(decision), &json!(layer)),
+            "{what}: {said:#}"
+        );
+    }
+    assert_eq!(notes.called(), Vec::<String>::new());
+    let unknown = notes.place.stance(&["explain", "mcp__notes__none"]);
+    assert!(
+        unknown.code == 2 && unknown.err.contains("no tool is called"),
+        "{unknown:?}"
+    );
+}

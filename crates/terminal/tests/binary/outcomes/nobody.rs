@@ -23,6 +23,24 @@ fn plan() -> (&'static str, Value) {
     ("submit_plan", one_step_plan("Greet", "greet", &["HELLO.md"], &[]))
 }
 
+fn row(
+    mode: &'static str,
+    asks: (&'static str, Value),
+    then: Value,
+    denied: (i32, &'static [&'static str]),
+    waited: (i32, &'static [&'static str]),
+    told: &'static str,
+) -> Row {
+    Row {
+        mode,
+        asks,
+        then,
+        denied,
+        waited,
+        told,
+    }
+}
+
 fn rows() -> Vec<Row> {
     let secret = || ("read_file", json!({"path": ".env"}));
     let question = || ("ask_user", json!({"question": "Tabs?"}));
@@ -31,14 +49,6 @@ fn rows() -> Vec<Row> {
             "plan_mode_respond",
             json!({"response": "None.", "no_plan_needed": true}),
         )
-    };
-    let row = |mode, asks, then, denied, waited, told| Row {
-        mode,
-        asks,
-        then,
-        denied,
-        waited,
-        told,
     };
     let permission = "nobody can be asked";
     let assume = "State the assumption";
