@@ -60,6 +60,8 @@ pub use rules::keepable;
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
 pub use tools::mcp::{Launch, Server, Template};
+#[cfg(feature = "faults")]
+pub use tools::read_no_lines;
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
     AskedIn, CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange,

@@ -94,6 +94,15 @@ impl LineReading {
         reading
     }
 
+    /// Test builds only: the reading of a line in which nothing was looked for.
+    #[cfg(feature = "faults")]
+    pub fn unread(line: &str, place: &LinePlace<'_>) -> LineReading {
+        LineReading {
+            line: line.to_owned(),
+            ..found::Finding::new(place).reading
+        }
+    }
+
     /// The line as it was written.
     pub fn line(&self) -> &str {
         &self.line

@@ -101,6 +101,12 @@ impl Environment {
         self.set("STANCE_FAULT")?.into_string().ok()
     }
 
+    /// Test builds only: `unread` where no line is to be read.
+    #[cfg(feature = "faults")]
+    pub(crate) fn lines(&self) -> Option<String> {
+        self.set("STANCE_LINES")?.into_string().ok()
+    }
+
     /// Test builds only: where names of hosts lead, as `docs.rs=127.0.0.2:8080,…`.
     #[cfg(feature = "faults")]
     pub(crate) fn names(&self) -> Option<String> {

@@ -1,5 +1,5 @@
-//! Test builds only: reads from `STANCE_FAULT` where this process is to die, and from `STANCE_NAMES` where
-//! names of hosts lead. No release has it.
+//! Test builds only: reads from `STANCE_FAULT` where this process is to die, from `STANCE_NAMES` where names of
+//! hosts lead, and from `STANCE_LINES` whether lines are read. No release has it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,6 +9,13 @@ use std::sync::Arc;
 use engine::{Engine, FaultMoment, FaultPoint, Problem};
 
 use crate::environment::Environment;
+
+/// Turns the reading of lines off where `STANCE_LINES` is `unread`.
+pub(crate) fn turn_off(environment: &Environment) {
+    if environment.lines().as_deref() == Some("unread") {
+        engine::read_no_lines();
+    }
+}
 
 /// Arms what `KIND:before|after|effect:NUMBER` names, such as `tool_started:after:1`.
 pub(crate) fn arm(engine: &Engine, environment: &Environment) -> Result<(), Problem> {

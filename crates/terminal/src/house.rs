@@ -191,7 +191,10 @@ impl House {
         })
         .await?;
         #[cfg(feature = "faults")]
-        crate::faults::arm(&engine, &self.environment)?;
+        {
+            crate::faults::turn_off(&self.environment);
+            crate::faults::arm(&engine, &self.environment)?;
+        }
         Ok(engine)
     }
 }

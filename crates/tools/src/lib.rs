@@ -33,5 +33,7 @@ pub use desk::{
 };
 pub use scope::Scope;
 pub use shell::TOGETHER;
+#[cfg(feature = "faults")]
+pub use shell::read_no_lines;
 pub use tool::{BadArguments, Content, Incoming, Then, Tool, ToolResult, Toolbox};
 pub use toolbox::{canonical_name, toolbox};

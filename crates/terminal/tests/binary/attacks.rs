@@ -9,6 +9,7 @@ mod changed;
 pub(crate) mod evidence;
 mod fakes;
 mod layout;
+mod lines;
 mod places;
 mod plants;
 mod repository;

@@ -1,5 +1,7 @@
 //! A plan tries commands in a throw-away copy: builds and tests run, and the host is as it was.
 
+mod bash;
+
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};

@@ -39,9 +39,12 @@ const MARKER: &str = "STANCE_RUN";
 const QUIET_GIT: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_COUNT", "2"),
     ("GIT_CONFIG_KEY_0", "diff.ignoreSubmodules"),
     ("GIT_CONFIG_VALUE_0", "dirty"),
+    // `git diff` refreshes the index whatever is said of locks.
+    ("GIT_CONFIG_KEY_1", "diff.autoRefreshIndex"),
+    ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
 /// More of a file that decides what a line does is not looked at.
@@ -219,6 +222,10 @@ fn reading(line: &str, folder: &Path, scope: &Scope) -> Result<LineReading, BadA
         hidden: &hidden,
         git_starts_nothing: &starts_nothing,
     };
+    #[cfg(feature = "faults")]
+    if super::unread::lines_are_unread() {
+        return Ok(LineReading::unread(line, &place));
+    }
     let roots = Roots::of(scope)?;
     let looked_at = LineReading::read(line, &place).looked_at(|target| match &target {
         Target::Write { path, .. } | Target::Read { path } | Target::Delete { path, .. } => match roots.find(path) {

@@ -45,7 +45,10 @@ const ACCEPTANCE: &str = "approvals are not protected from programs";
 
 /// Measured by this user, with these settings.
 fn measured_by(who: Who, settings: &str, mode: &str) -> Value {
-    let mut site = Site::new(who);
+    measured_on(Site::new(who), settings, mode)
+}
+
+fn measured_on(mut site: Site, settings: &str, mode: &str) -> Value {
     site.place.settings(settings);
     site.hand_over();
     let before = site.place.world();
@@ -90,6 +93,44 @@ fn review_changes_nothing_for_whoever_started_it() {
 #[test]
 fn review_changes_nothing_for_an_ordinary_user() {
     assert_reads_only(&measured_by(Who::Ordinary, "", "review"));
+}
+
+/// The walls alone: no line is read, each counts as one that does nothing.
+fn walls_alone_change_nothing(who: Who, mode: &str) {
+    let mut site = Site::new(who);
+    let unread = ("STANCE_LINES".to_owned(), "unread".to_owned());
+    site.place.variables.push(unread);
+    let measurement = measured_on(site, "", mode);
+    assert_eq!(measurement["walls"], "proven", "{measurement:#}");
+    assert_reads_only(&measurement);
+    let outcomes = outcomes(&measurement);
+    let of_shells = outcomes.iter().filter(|(id, _)| id.starts_with("shell-"));
+    let held: Vec<_> = of_shells
+        .clone()
+        .filter(|(_, outcome)| **outcome == "contained")
+        .collect();
+    assert!(held.len() > 25, "{outcomes:?}");
+    assert_eq!(held.len(), of_shells.count(), "{outcomes:?}");
+}
+
+#[test]
+fn in_plan_the_walls_alone_change_nothing_for_whoever_started_it() {
+    walls_alone_change_nothing(Who::AsStarted, "plan");
+}
+
+#[test]
+fn in_plan_the_walls_alone_change_nothing_for_an_ordinary_user() {
+    walls_alone_change_nothing(Who::Ordinary, "plan");
+}
+
+#[test]
+fn in_review_the_walls_alone_change_nothing_for_whoever_started_it() {
+    walls_alone_change_nothing(Who::AsStarted, "review");
+}
+
+#[test]
+fn in_review_the_walls_alone_change_nothing_for_an_ordinary_user() {
+    walls_alone_change_nothing(Who::Ordinary, "review");
 }
 
 #[test]

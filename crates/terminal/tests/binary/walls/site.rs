@@ -148,6 +148,7 @@ impl Site {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.place.home())
             .env("STANCE_HOME", self.place.stance_home())
+            .envs(self.place.variables.iter().cloned())
             .stdin(Stdio::null());
         take_on(&mut command, self.who);
         command
