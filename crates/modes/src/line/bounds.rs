@@ -41,6 +41,9 @@ pub(super) fn openings(line: &str) -> Result<usize, String> {
         }
         digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
     }
+    if redirects_to_a_redirection(line) {
+        return Err("a redirection stands where a file's name is expected".to_owned());
+    }
     if !plain_here_documents(line) {
         return Err("a here-document stands in something else, or does not end in a plain word".to_owned());
     }
@@ -64,6 +67,22 @@ pub(super) fn openings(line: &str) -> Result<usize, String> {
         return Err("it nests too deeply".to_owned());
     }
     Ok(openings)
+}
+
+/// Whether what follows a redirection begins another one, as in `< 2>&1`: the grammar takes the number for a
+/// file's name, and bash for the other's.
+fn redirects_to_a_redirection(line: &str) -> bool {
+    line.match_indices(['<', '>']).any(|(at, _)| {
+        let after = line
+            .get(at + 1..)
+            .unwrap_or_default()
+            .trim_start_matches([' ', '\t', '|']);
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '{' | '}');
+        let rest = after.trim_start_matches(name);
+        let word = after.strip_suffix(rest).unwrap_or_default();
+        let number = word.bytes().all(|byte| byte.is_ascii_digit());
+        !word.is_empty() && (number || word.starts_with('{')) && rest.starts_with(['<', '>'])
+    })
 }
 
 /// Whether two `(` follow each other, with blanks between them or not, outside of an expansion.

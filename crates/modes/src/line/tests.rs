@@ -387,6 +387,22 @@ fn bash_reads_every_line_that_is_a_read() {
     }
 }
 
+#[test]
+fn a_redirection_is_no_name_of_a_file() {
+    for line in [
+        "cat README.md< 2>&1",
+        "cat < 2<README.md",
+        "cat < {a}>x",
+        "cat <3<README.md",
+    ] {
+        assert!(!bash_reads(line), "{line}");
+        assert!(!proven(&at(line)), "{line}");
+    }
+    for line in ["cat < README.md 2>&1", "ls 2>&1 2>/dev/null", "cat < 2"] {
+        assert!(bash_reads(line) && proven(&at(line)), "{line}");
+    }
+}
+
 proptest! {
     #[test]
     fn what_bash_cannot_read_is_no_read(
