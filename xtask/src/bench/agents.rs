@@ -80,10 +80,19 @@ pub(crate) fn run(checkout: &Checkout, asked: &Asked) -> anyhow::Result<()> {
             ])
             .current_dir(checkout.root()),
     )?;
-    // Nothing but this machine's loopback, for any of them.
+    // Nothing but this machine's loopback for any of them, and no daemon of theirs that stays behind.
     let mut again = Command::new("bwrap");
     again
-        .args(["--dev-bind", "/", "/", "--unshare-net", "--die-with-parent"])
+        .args([
+            "--dev-bind",
+            "/",
+            "/",
+            "--proc",
+            "/proc",
+            "--unshare-pid",
+            "--unshare-net",
+            "--die-with-parent",
+        ])
         .arg(checkout.root().join("target/release/xtask"))
         .args(std::env::args_os().skip(1))
         .arg("--inside")

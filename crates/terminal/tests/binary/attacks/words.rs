@@ -91,3 +91,13 @@ fn neither_is_what_a_plan_an_answer_or_a_question_says() {
     nobody_is_deceived(&format!("{}{}", said.out, said.err));
     nobody_is_deceived(&place.stance(&["inbox"]).out);
 }
+
+#[test]
+fn neither_is_what_a_planner_replies() {
+    let place = Place::new();
+    let reply = json!({"response": forged(), "no_plan_needed": true});
+    let model = place.script("replies", &turns(&[calls(&[("plan_mode_respond", reply)])]));
+    let said = place.stance(&["run", "--model", &model, "--mode", "plan", "look"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    nobody_is_deceived(&format!("{}{}", said.out, said.err));
+}

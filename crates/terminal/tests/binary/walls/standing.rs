@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::absent::{elsewhere, without_bubblewrap};
 use crate::attacks::evidence::{Told, told};
-use crate::support::{Place, calls, says, turns, unseen};
+use crate::support::{Place, calls, one_step_plan, plan_at_digest, says, turns, unseen};
 
 const ACCEPT: &str = "accept = \"approvals are not protected from programs\"\n";
 const AGENT: [&str; 3] = ["--mode", "agent", "work"];
@@ -51,6 +51,43 @@ fn no_word_alone_lets_a_program_run_without_walls() {
         assert_eq!(doctor.code, 1, "{doctor:?}");
         assert!(doctor.out.contains(ACCEPT.trim()), "{doctor:?}");
     }
+}
+
+#[test]
+fn neither_a_yes_to_a_plan_nor_a_check_starts_a_program_without_walls() {
+    let place = place("mode = \"off\"\n");
+    let plan = one_step_plan("Make it", "make", &["ran"], &["touch checked"]);
+    let model = place.script(
+        "planned",
+        &json!({"runs": [
+            {"match": {"mode": "plan"}, "turns": [calls(&[("submit_plan", plan)])]},
+            {"match": {"mode": "agent", "step": "make"}, "turns": [
+                calls(&[line("touch ran")]),
+                calls(&[("submit_output", json!({"evidence": "it was made"}))]),
+            ]},
+        ]}),
+    );
+    let (code, report) = place.run(&model, &["--mode", "plan", "make it"]);
+    assert_eq!(code, 0, "{report:#}");
+    let said = place.stance(&["plan", "approve", &plan_at_digest(&report), "--model", &model]);
+    assert_ne!(said.code, 0, "{said:?}");
+    let told = said.out.matches("accepted to do without").count();
+    assert_eq!(told, 2, "the command and the check: {said:?}");
+
+    let model = place.script("done", &turns(&[says("done")]));
+    let said = place.stance(&[
+        "run",
+        "--model",
+        &model,
+        "--check",
+        "touch checked",
+        "--mode",
+        "agent",
+        "go",
+    ]);
+    assert_ne!(said.code, 0, "{said:?}");
+    assert!(said.out.contains("accepted to do without"), "{said:?}");
+    assert!(!place.repo().join("ran").exists() && !place.repo().join("checked").exists());
 }
 
 #[test]
