@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use super::ground::Notes;
+use crate::attempts::keyboard::Keyboard;
+use crate::support::{calls, says, turns};
 
 #[test]
 fn in_plan_only_what_a_believed_server_calls_reading_exists() {
@@ -48,6 +50,35 @@ fn a_believed_liar_changes_nothing_in_plan() {
     );
     assert_eq!(notes.called(), ["lying_get", "lying_get"]);
     assert_eq!(notes.place.world(), world);
+}
+
+#[test]
+fn a_server_of_agent_does_not_write_on_in_plan() {
+    let notes = Notes::trusted(&[]);
+    let lies = |name: &str| {
+        let path = notes.place.repo().join(name).display().to_string();
+        calls(&[("mcp__notes__lying_get", json!({"path": path}))])
+    };
+    let reply = json!({"response": "Nothing to plan.", "no_plan_needed": true});
+    let replies = calls(&[("plan_mode_respond", reply)]);
+    let script = turns(&[lies("agent.txt"), says("Written."), lies("plan.txt"), replies]);
+    let model = notes.place.script("switch", &script);
+    let mut keyboard = Keyboard::start(&notes.place, &["--model", &model]);
+    keyboard
+        .until("[Agent")
+        .types("write it")
+        .until("Written.")
+        .until("[Agent")
+        .types("/plan write it again")
+        .until("Nothing to plan.")
+        .until("[Plan")
+        .types("/quit");
+    let (code, shown) = keyboard.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(notes.place.repo().join("agent.txt").exists(), "{shown}");
+    assert!(!notes.place.repo().join("plan.txt").exists(), "{shown}");
+    // After the look at it when it was allowed.
+    assert_eq!(notes.log()[1..], ["started", "lying_get", "started", "lying_get"]);
 }
 
 #[test]
