@@ -80,19 +80,10 @@ pub(crate) fn run(checkout: &Checkout, asked: &Asked) -> anyhow::Result<()> {
             ])
             .current_dir(checkout.root()),
     )?;
-    // Nothing but this machine's loopback for any of them, and no daemon of theirs that stays behind.
+    // Nothing but this machine's loopback, for any of them.
     let mut again = Command::new("bwrap");
     again
-        .args([
-            "--dev-bind",
-            "/",
-            "/",
-            "--proc",
-            "/proc",
-            "--unshare-pid",
-            "--unshare-net",
-            "--die-with-parent",
-        ])
+        .args(["--dev-bind", "/", "/", "--unshare-net", "--die-with-parent"])
         .arg(checkout.root().join("target/release/xtask"))
         .args(std::env::args_os().skip(1))
         .arg("--inside")
@@ -295,5 +286,21 @@ impl Stand {
                     .map(|(name, value)| (name, value.replace("{URL}", &self.url))),
             );
         command
+    }
+}
+
+impl Drop for Stand {
+    /// Ends the daemons it left behind: whoever has its home folder in the environment.
+    fn drop(&mut self) {
+        let home = format!("HOME={}", self.home().display());
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            if environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == home.as_bytes())
+            {
+                program::succeeds(Command::new("kill").arg("-KILL").arg(entry.file_name()));
+            }
+        }
     }
 }
