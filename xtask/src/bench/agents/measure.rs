@@ -1,19 +1,18 @@
 //! What running a program costs: time, processor time and memory of it and all it starts; and the least
 //! that the same requests can cost. Knows no agent.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a measurement takes the time, and looks again after a while"
-)]
+#![allow(clippy::disallowed_methods, reason = "a measurement takes the time")]
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
 use super::model::Asked;
+use crate::program;
 
 /// How long a run may take before it counts as stuck.
 const LONGEST: Duration = Duration::from_mins(2);
@@ -34,7 +33,7 @@ pub(super) struct Cost {
 pub(super) fn run(command: &mut Command) -> anyhow::Result<Cost> {
     let before = processor_of_children()?;
     let start = Instant::now();
-    let output = finished(quiet(command).spawn()?, start, |_| ())?;
+    let output = finished(quiet(command).spawn()?, LONGEST, |_| ())?;
     let wall = start.elapsed().as_secs_f64();
     well(command, &output)?;
     Ok(Cost {
@@ -48,7 +47,7 @@ pub(super) fn run(command: &mut Command) -> anyhow::Result<Cost> {
 pub(super) fn memory(command: &mut Command) -> anyhow::Result<f64> {
     let mut most = 0;
     let child = quiet(command).spawn()?;
-    let output = finished(child, Instant::now(), |id| most = most.max(tree(id)))?;
+    let output = finished(child, LOOK, |id| most = most.max(tree(id)))?;
     well(command, &output)?;
     let kibibytes = u32::try_from(most).context("more memory than there is")?;
     Ok(f64::from(kibibytes) / 1024.0)
@@ -85,37 +84,21 @@ fn well(command: &Command, output: &Output) -> anyhow::Result<()> {
     )
 }
 
-/// Waits for a child, calling `look` with its id meanwhile. One that is stuck is killed.
-fn finished(mut child: Child, start: Instant, mut look: impl FnMut(u32)) -> anyhow::Result<Output> {
-    let drain = |stream: Option<Box<dyn io::Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            stream
-                .map_or(Ok(0), |mut stream| stream.read_to_end(&mut bytes))
-                .map(|_| bytes)
-        })
-    };
-    let stdout = drain(child.stdout.take().map(|stream| Box::new(stream) as _));
-    let stderr = drain(child.stderr.take().map(|stream| Box::new(stream) as _));
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
+/// Waits for a child, calling `look` with its id as often as `every` says. One that is stuck is killed.
+fn finished(child: Child, every: Duration, mut look: impl FnMut(u32)) -> anyhow::Result<Output> {
+    let (id, start) = (child.id(), Instant::now());
+    let (ended, end) = mpsc::channel();
+    std::thread::spawn(move || ended.send(child.wait_with_output()));
+    loop {
+        match end.recv_timeout(every) {
+            Ok(output) => return Ok(output?),
+            Err(RecvTimeoutError::Disconnected) => bail!("what the program wrote could not be read"),
+            Err(RecvTimeoutError::Timeout) => look(id),
         }
         if start.elapsed() > LONGEST {
-            child.kill()?;
+            program::succeeds(Command::new("kill").arg("-KILL").arg(id.to_string()));
         }
-        look(child.id());
-        std::thread::sleep(LOOK.min(Duration::from_micros(500)));
-    };
-    let read = |thread: std::thread::JoinHandle<io::Result<Vec<u8>>>| match thread.join() {
-        Ok(read) => read.map_err(anyhow::Error::from),
-        Err(_) => bail!("what the program wrote could not be read"),
-    };
-    Ok(Output {
-        status,
-        stdout: read(stdout)?,
-        stderr: read(stderr)?,
-    })
+    }
 }
 
 /// Processor time of every child that has ended, in seconds. The kernel counts it finely and tells it in
