@@ -10,6 +10,7 @@ use crate::matter::{Matter, matters};
 use crate::paths::{WriteClass, write_class};
 use crate::rules::{Rule, RuleText, Scope, Subject, Verdict};
 use crate::spec::{Approver, Autonomy, RunSpec, WallsStanding};
+use crate::surface::offers;
 use crate::tool::descriptor;
 
 /// Judges one call of a run. The order is the law: pinned, ceiling, never, deny rules,
@@ -64,7 +65,10 @@ enum Weighed {
 }
 
 fn weigh(spec: &RunSpec, call: &ProposedCall, answer: Option<&Answer>) -> Weighed {
-    if let Err(absent) = spec.surface().find(call.tool().name) {
+    let name = call.tool().name;
+    if !offers(spec, name)
+        && let Err(absent) = spec.surface().find(name)
+    {
         return Weighed::Refusal(Layer::Surface, absent.to_string());
     }
     if spec.pinned(call.tool()) {

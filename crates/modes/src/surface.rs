@@ -59,9 +59,17 @@ impl fmt::Display for Absence {
     }
 }
 
+/// Whether the tool of that name exists for a run, without a look at all others. Where it does not,
+/// [`Surface::find`] says why.
+pub(crate) fn offers(spec: &RunSpec, name: &str) -> bool {
+    let verbs = verbs();
+    let mut named = spec.built().rows().iter().filter(|row| row.name == name);
+    named.any(|row| standing(spec, &verbs, row).is_ok())
+}
+
 impl Surface {
     pub(crate) fn of(spec: &RunSpec) -> Surface {
-        let verbs = Mode::all().map(|mode| (mode, profile(mode).verbs));
+        let verbs = verbs();
         let standing = |row| standing(spec, &verbs, row);
         let mut tools = Vec::new();
         let mut absent = Vec::new();
@@ -142,6 +150,10 @@ impl fmt::Display for NotInSurface {
 
 /// The verbs of each mode.
 type Verbs = [(Mode, &'static [&'static str]); 4];
+
+fn verbs() -> Verbs {
+    Mode::all().map(|mode| (mode, profile(mode).verbs))
+}
 
 fn standing(spec: &RunSpec, verbs: &Verbs, tool: &'static Descriptor) -> Result<(), Absence> {
     if spec.pinned(tool) {
