@@ -1,12 +1,11 @@
 //! What a person types, line by line. It must not know what is asked.
 
-use std::io::BufRead;
+mod keyboard;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{QueueSelector, tcflush};
+use rustix::io::dup;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc;
 
+use self::keyboard::Keyboard;
 use crate::print::Printer;
 
 /// Words that begin a command of a thread. Known only in what a person types.
@@ -32,12 +31,6 @@ pub(crate) fn is_command(line: &str) -> bool {
             .next()
             .is_some_and(|word| COMMANDS.contains(&word))
 }
-
-/// How long the next line of a paste may take: 20 milliseconds.
-const AT_ONCE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000_000,
-};
 
 /// Where lines come from.
 pub(crate) struct Lines {
@@ -85,8 +78,8 @@ impl Leave {
 }
 
 enum Source {
-    /// A terminal; a thread of its own reads it, since a read cannot be taken back.
-    Keyboard(mpsc::UnboundedReceiver<String>),
+    /// A terminal.
+    Keyboard(Keyboard),
     /// Nobody types.
     Nobody,
     /// Prepared answers.
@@ -106,19 +99,13 @@ pub(crate) enum Typed {
 }
 
 impl Lines {
-    /// The lines of standard input.
+    /// The lines of standard input, which is a terminal.
     pub(crate) fn of_keyboard() -> Lines {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        std::thread::spawn(move || {
-            let mut input = std::io::stdin().lock();
-            while let Some(line) = next_lines(&mut input, more_at_once) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
         Lines {
-            source: Source::Keyboard(receiver),
+            // One that cannot be read is one at which nobody types.
+            source: dup(std::io::stdin())
+                .and_then(Keyboard::of)
+                .map_or(Source::Nobody, Source::Keyboard),
             put_back: None,
             leave: Leave::new(),
         }
@@ -144,6 +131,11 @@ impl Lines {
 
     /// The next line.
     pub(crate) async fn next(&mut self) -> Typed {
+        self.since(0).await
+    }
+
+    /// The next line that was typed after this question was shown.
+    async fn since(&mut self, question: u64) -> Typed {
         if self.leave.is_asked() {
             return Typed::End;
         }
@@ -156,10 +148,10 @@ impl Lines {
             Source::Prepared(lines) => lines
                 .pop_front()
                 .map_or(Typed::End, |line| Typed::Line(line.to_owned())),
-            Source::Keyboard(receiver) => tokio::select! {
+            Source::Keyboard(keyboard) => tokio::select! {
                 biased;
                 () = self.leave.asked() => Typed::End,
-                line = receiver.recv() => line.map_or(Typed::End, Typed::Line),
+                line = keyboard.next(question) => line.map_or(Typed::End, Typed::Line),
                 _ = tokio::signal::ctrl_c() => Typed::Interrupt,
             },
         }
@@ -173,74 +165,17 @@ impl Lines {
     /// Asks, and takes the next line: what was typed before the question was shown is no answer, not
     /// even the beginning of a line.
     pub(crate) async fn answer(&mut self, printer: &mut Printer, question: &str) -> Typed {
-        if let Source::Keyboard(receiver) = &mut self.source {
-            // What is no terminal keeps nothing back.
-            let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
-            while receiver.try_recv().is_ok() {}
-        }
-        printer.prompt(question);
-        self.next().await
+        let question = if let Source::Keyboard(keyboard) = &self.source {
+            keyboard.question(|| printer.prompt(question))
+        } else {
+            printer.prompt(question);
+            0
+        };
+        self.since(question).await
     }
 
     /// Whether a line that was no answer comes next.
     pub(crate) const fn has_put_back(&self) -> bool {
         self.put_back.is_some()
-    }
-}
-
-/// Whether more was written at once: a paste arrives whole, and nobody types a line this fast.
-fn more_at_once() -> bool {
-    let stdin = std::io::stdin();
-    let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
-    poll(&mut waiting, Some(&AT_ONCE)).is_ok_and(|ready| ready > 0)
-}
-
-/// The next line, with those that came at once with it; none when there are no more.
-fn next_lines(input: &mut impl BufRead, mut more: impl FnMut() -> bool) -> Option<String> {
-    let mut text = next_line(input)?;
-    while more() {
-        let Some(line) = next_line(input) else { break };
-        text.push('\n');
-        text.push_str(&line);
-    }
-    Some(text)
-}
-
-/// The next line without its end; none when there are no more. What is no text in it becomes U+FFFD:
-/// a slip of the keyboard ends no conversation.
-fn next_line(input: &mut impl BufRead) -> Option<String> {
-    let mut line = Vec::new();
-    if input.read_until(b'\n', &mut line).ok()? == 0 {
-        return None;
-    }
-    let line = line.strip_suffix(b"\n").unwrap_or(&line);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    Some(String::from_utf8_lossy(line).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_come_at_once_are_one_text_and_no_command() {
-        let mut typed: &[u8] = b"/plan one\n/agent two\n\nthree\n/quit\n";
-        let mut at_once = [true, true, true, false, false].into_iter();
-        let mut next = || next_lines(&mut typed, || at_once.next().unwrap_or_default());
-        let pasted = next().unwrap();
-        assert_eq!(pasted, "/plan one\n/agent two\n\nthree");
-        assert!(!is_command(&pasted));
-        assert_eq!(next().as_deref(), Some("/quit"));
-        assert_eq!(next(), None);
-        // The end of the input may be what waits.
-        let mut typed: &[u8] = b"last\n";
-        assert_eq!(next_lines(&mut typed, || true).as_deref(), Some("last"));
-    }
-
-    #[test]
-    fn a_line_that_is_no_text_is_a_line() {
-        let mut typed: &[u8] = b"caf\xe9 \xff\r\n\nyes\n\xc3\x28";
-        let lines: Vec<String> = std::iter::from_fn(|| next_line(&mut typed)).collect();
-        assert_eq!(lines, ["caf\u{fffd} \u{fffd}", "", "yes", "\u{fffd}("]);
     }
 }
