@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
@@ -25,6 +25,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[include_str!("sqlite/0001.sql"), includ
 pub(crate) const INSERTION_ORDER: &str = "rowid";
 
 const READERS: u32 = 4;
+
+/// Until what SQLite refused without waiting is asked once more.
+const AGAIN: Duration = Duration::from_millis(5);
 
 /// How much a commit survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,12 +59,18 @@ fn options(path: &Path, wait: Duration) -> SqliteConnectOptions {
 
 /// Opens a connection that may write. Removed content is overwritten with zeros in the file.
 pub(crate) async fn connect(path: &Path, wait: Duration) -> Result<SqliteConnection, StoreError> {
-    let connection = options(path, wait)
+    let options = options(path, wait)
         .journal_mode(SqliteJournalMode::Wal)
-        .pragma("secure_delete", "ON")
-        .connect()
-        .await?;
-    Ok(connection)
+        .pragma("secure_delete", "ON");
+    let began = Instant::now();
+    loop {
+        // The change of a new file to WAL does not wait for another process that does the same:
+        // SQLite fears that each waits for the other, and refuses at once.
+        match options.connect().await.map_err(StoreError::from) {
+            Err(StoreError::Locked) if began.elapsed() < wait => tokio::time::sleep(AGAIN).await,
+            connected => return connected,
+        }
+    }
 }
 
 /// Connections that only read, opened when first needed.
@@ -75,7 +84,14 @@ pub(crate) fn readers(path: &Path, wait: Duration) -> SqlitePool {
 
 /// Opens one connection that only reads, outside the pool.
 pub(crate) async fn connect_reader(path: &Path, wait: Duration) -> Result<SqliteConnection, StoreError> {
-    Ok(options(path, wait).pragma("query_only", "ON").connect().await?)
+    let connected = options(path, wait).pragma("query_only", "ON").connect().await;
+    connected.map_err(|error| match explain(error) {
+        StoreError::Database(error) if kind(&error) == Some(CANNOT_OPEN) => StoreError::Unopenable {
+            path: path.to_owned(),
+            source: std::io::Error::other(error),
+        },
+        other => other,
+    })
 }
 
 /// Begins a writing transaction; waits for other writers, not for readers.
@@ -221,18 +237,24 @@ pub(crate) async fn copy_into(from: &Path, to: &Path, wait: Duration) -> Result<
     Ok(())
 }
 
-/// Tells apart what a person can do something about. Codes: sqlite.org/rescode.html.
+const CANNOT_OPEN: i32 = 14;
+
+/// The primary result code of an error, if it came from the database. Codes: sqlite.org/rescode.html.
+fn kind(error: &sqlx::Error) -> Option<i32> {
+    let code = error.as_database_error()?.code()?;
+    Some(code.parse::<i32>().ok()? & 0xff)
+}
+
+/// Tells apart what a person can do something about.
 pub(crate) fn explain(error: sqlx::Error) -> StoreError {
-    const KIND: i32 = 0xff;
     if matches!(error, sqlx::Error::PoolTimedOut) {
         return StoreError::Locked;
     }
     let Some(database) = error.as_database_error() else {
         return StoreError::Database(error);
     };
-    let code = database.code().and_then(|code| code.parse::<i32>().ok());
     let message = database.message().to_owned();
-    match code.map(|code| code & KIND) {
+    match kind(&error) {
         Some(5 | 6) => StoreError::Locked,
         Some(13) => StoreError::DiskFull,
         Some(8) => StoreError::ReadOnly(message),

@@ -259,12 +259,15 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Sees to it that the file is there, without changing one that is.
+/// Sees to it that the file is there, without opening one that is: closing it again would end the
+/// locks that `SQLite` holds on it in this process.
 fn create(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    private().create(true).truncate(false).open(path)?;
-    Ok(())
+    match private().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
+    }
 }

@@ -71,6 +71,8 @@ impl Ground {
 
     pub(crate) fn person_in(&self, folder: &Path, arguments: &[&str]) -> String {
         let output = Command::new("git")
+            // Else it tidies up behind us while the tests look.
+            .args(["-c", "maintenance.auto=false"])
             .args(arguments)
             .current_dir(folder)
             .env_clear()

@@ -53,6 +53,8 @@ impl Ground {
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let output = std::process::Command::new("git")
             .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+            // Else it tidies up behind us while the tests look.
+            .args(["-c", "maintenance.auto=false"])
             .args(arguments)
             .current_dir(&self.tree)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")

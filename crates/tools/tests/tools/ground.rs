@@ -160,6 +160,8 @@ impl Ground {
     pub(crate) fn person(&self, arguments: &[&str]) -> String {
         let output = Command::new("git")
             .args(["-c", "user.name=Person", "-c", "user.email=person@example.org"])
+            // Else it tidies up behind us while the tests look.
+            .args(["-c", "maintenance.auto=false"])
             .args(arguments)
             .current_dir(&self.tree)
             .env("HOME", self.beside("home"))
