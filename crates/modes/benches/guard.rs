@@ -16,6 +16,10 @@ use stance_modes::{
     Scope, Verdict, WallsStanding, descriptor, judge, run_spec,
 };
 
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TURNS: usize = 2000;
 
 const LINE: &str = "git log --oneline --since=2.weeks -- src/engine src/terminal | grep -n 'fix' | sort -u | head -40 && \

@@ -291,11 +291,10 @@ fn nobody_to_ask(spec: &RunSpec, matters: &[Matter<'_>], asks: &[Ask]) -> String
     let rules = rules.join("; ");
     if allowed_with(spec, matters, asks) {
         let allow: Vec<String> = asks.iter().map(|ask| quoted(&ask.allowed_by)).collect();
-        // What is allowed by its words is seldom what a rule speaks of: its code is.
-        let why = if matters.iter().any(Matter::runs_code) && !rules.is_empty() {
-            format!(" The rule {rules} wants it asked.")
-        } else {
+        let why = if rules.is_empty() {
             String::new()
+        } else {
+            format!(" The rule {rules} wants it asked.")
         };
         return format!(
             "{would}{why} A person allows it with --allow {}.",
@@ -346,7 +345,6 @@ pub(crate) struct Settled {
     pub(crate) standing: Standing,
     by: Layer,
     /// Whether it was a rule about these words of a command.
-    by_words: bool,
     /// The rule that settled it, for people.
     pub(crate) rule: Option<String>,
 }
@@ -384,16 +382,12 @@ pub(crate) fn settle(rules: &[Rule], matter: &Matter<'_>) -> Settled {
                 Standing::Asked
             },
             by: matter.default_by,
-            by_words: false,
             rule: None,
         });
     match rules.iter().find(|rule| denies(rule) && matter.perhaps_meant_by(rule)) {
-        // Whoever allowed a program by its words knows what it runs.
-        Some(_) if settled.by_words && matter.runs_code() => settled,
         Some(rule) if settled.standing == Standing::Allowed => Settled {
             standing: Standing::Asked,
             by: Layer::Rule,
-            by_words: false,
             rule: Some(format!("{rule}, which this line may mean,")),
         },
         _ => settled,
@@ -416,7 +410,6 @@ fn by_scope(rules: &[Rule], scope: Scope, matter: &Matter<'_>) -> Option<Settled
     Some(Settled {
         standing,
         by: Layer::Rule,
-        by_words: rule.speaks_of_commands() && matter.named_by(rule).is_some(),
         rule: Some(rule.to_string()),
     })
 }

@@ -66,20 +66,14 @@ impl Matter<'_> {
     }
 
     /// Whether a restricting rule may mean it without naming it: what cannot be seen of a line can start
-    /// any command, and what a rule denies to a path or an effect a program can do as well. What the walls
-    /// hold a program to is no concern of the code it runs.
+    /// any command. A rule about words speaks of commands a run gives, and of no code that a program
+    /// runs: that is held by the walls.
     pub(crate) fn perhaps_meant_by(&self, rule: &Rule) -> bool {
         match (self.unseen, rule.source().verdict) {
-            (Unseen::Nothing, _) | (_, Verdict::Allow) => false,
-            (Unseen::Code, verdict) => verdict == Verdict::Deny && !rule.held_by_walls(),
+            (Unseen::Nothing | Unseen::Code, _) | (_, Verdict::Allow) => false,
             (Unseen::Commands, Verdict::Deny) => true,
             (Unseen::Commands, Verdict::Ask | Verdict::Plan) => rule.speaks_of_commands(),
         }
-    }
-
-    /// Whether it is a program whose words are seen, and not what it runs.
-    pub(crate) fn runs_code(&self) -> bool {
-        self.unseen == Unseen::Code
     }
 }
 

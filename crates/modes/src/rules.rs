@@ -236,25 +236,6 @@ impl Rule {
         matches!(self.pattern, Pattern::Words(_))
     }
 
-    /// Whether the walls hold every program to it, whatever that does: by what they show, let it write, and
-    /// let it reach.
-    pub(crate) fn held_by_walls(&self) -> bool {
-        match self.pattern {
-            Pattern::Edit(_) | Pattern::Read(_) | Pattern::Net(_) | Pattern::Mcp(_) => true,
-            Pattern::Words(_) => false,
-            Pattern::Effect(effect) => matches!(
-                effect,
-                Effect::FileWriteOutsideWorktree
-                    | Effect::GitCommit
-                    | Effect::NetworkEgress
-                    | Effect::SecretAccess
-                    | Effect::ProcessSpawn
-                    | Effect::WorkspaceMutation
-                    | Effect::EnclosureControl
-            ),
-        }
-    }
-
     pub(crate) fn speaks_of_writes(&self) -> bool {
         matches!(self.pattern, Pattern::Edit(_))
     }

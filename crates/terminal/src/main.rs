@@ -37,6 +37,9 @@ use environment::Environment;
 use exit::Exit;
 use print::{Printer, Reader};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // A process inside the walls is this program too; there it must become another at once.
     sandbox::enter_if_asked();

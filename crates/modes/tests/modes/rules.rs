@@ -191,7 +191,7 @@ fn no_allow_is_promised_that_would_not_help() {
     let push = || call("git_write").with_effect(Effect::GitPush);
     assert_snapshot!(decided(headless(agent(&managed)), push()), @r#"deny no_approver: it would push, and nobody can be asked. No --allow lifts that: the rule "effect(git_push)" (settings.toml:1) wants it asked."#);
     let own = [(Scope::Person, Verdict::Ask, "effect(git_push)")];
-    assert_snapshot!(decided(headless(agent(&own)), push()), @"deny no_approver: it would push, and nobody can be asked. A person allows it with --allow 'effect(git_push)'.");
+    assert_snapshot!(decided(headless(agent(&own)), push()), @r#"deny no_approver: it would push, and nobody can be asked. The rule "effect(git_push)" (settings.toml:1) wants it asked. A person allows it with --allow 'effect(git_push)'."#);
 }
 
 #[test]
