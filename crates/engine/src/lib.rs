@@ -60,6 +60,7 @@ pub use rules::keepable;
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
 pub use tools::mcp::{Launch, Server, Template};
+pub use tools::outline_if_asked;
 #[cfg(feature = "faults")]
 pub use tools::read_no_lines;
 pub use trust::{ProjectPart, Standing, Trust};

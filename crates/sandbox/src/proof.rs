@@ -16,7 +16,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::FdFlags;
 use serde::Serialize;
 
-use crate::inside::{Attempt, Filter, Ground, Held, Worktree, attempts};
+use crate::inside::{Attempt, Filter, Ground, Held, TRY, Worktree, attempts};
 use crate::socket_path::with_room;
 use crate::{Network, Places, Program, SandboxError, Spawn, SystemNames, Walls, WallsState, spawn};
 
@@ -102,7 +102,8 @@ async fn prove_one(walls: &Walls, containment: Containment, scratch: &Path) -> R
         doing: "passing a folder on",
         source: error.into(),
     })?;
-    let program = Program::Proof(attempts(&site.ground));
+    let order = std::iter::once(TRY.into()).chain(attempts(&site.ground));
+    let program = Program::Own(order.collect());
     let mut tries = Spawn::new(program, "/");
     tries.network = filter.proxied.then(|| Network {
         gate: HostGate::default(),

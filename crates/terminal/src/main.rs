@@ -43,6 +43,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // A process inside the walls is this program too; there it must become another at once.
     sandbox::enter_if_asked();
+    engine::outline_if_asked();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let object_wanted = words.iter().any(|word| word == "--json" || word == "--stream-json");
     let environment = Environment::of_process();

@@ -9,6 +9,7 @@
 )]
 
 mod arguments;
+mod code;
 mod desk;
 mod files;
 mod git;
@@ -18,6 +19,7 @@ mod plan;
 mod scope;
 mod search;
 mod shell;
+mod source;
 mod talk;
 mod todo;
 mod tool;
@@ -27,6 +29,7 @@ mod walk;
 mod web;
 
 pub use arguments::parse_arguments;
+pub use code::outline_if_asked;
 pub use desk::{
     Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, QuestionOption, Said, TodoItem, TodoStatus,
     UserQuestion,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use modes::NoDescriptor;
 
+use crate::code::ListCodeDefinitionNames;
 use crate::files::{ListFiles, ReadFile, ReplaceInFile, WriteToFile};
 use crate::git::{GitRead, GitWrite};
 use crate::plan::{ExitPlanMode, SubmitOutput, SubmitPlan};
@@ -20,6 +21,7 @@ pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
         Arc::new(ReadFile),
         Arc::new(ListFiles),
         Arc::new(SearchFiles),
+        Arc::new(ListCodeDefinitionNames),
         Arc::new(GitRead),
         Arc::new(GitWrite),
         Arc::new(WriteToFile),

@@ -3,5 +3,6 @@
 
 fn main() -> std::process::ExitCode {
     sandbox::enter_if_asked();
+    stance_tools::outline_if_asked();
     std::process::ExitCode::FAILURE
 }

@@ -11,11 +11,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::report::Report;
-use crate::place::{Held, Roots, in_words, not_a_file, reopen};
+use crate::place::{in_words, reopen};
 use crate::scope::Scope;
+use crate::source::Source;
 use crate::tool::{BadArguments, ToolResult};
 use crate::typed::{Around, TypedTool};
-use crate::walk::{Kind, MOST_ENTRIES, Start, Walk, readable};
+use crate::walk::{Kind, MOST_ENTRIES, Walk};
 
 /// Longest file that is searched, in bytes.
 const LONGEST: u64 = 10 * 1024 * 1024;
@@ -42,15 +43,8 @@ pub(crate) struct Arguments {
 
 pub(crate) struct SearchFiles;
 
-/// Where a search begins.
-enum From {
-    Nowhere,
-    File(Held),
-    Folder { start: Start, secret: bool },
-}
-
 pub(crate) struct Ready {
-    from: From,
+    from: Source,
     matcher: RegexMatcher,
     pattern: Option<Pattern>,
     context: usize,
@@ -77,7 +71,7 @@ impl TypedTool for SearchFiles {
                 "`context` is {context} and at most {MOST_CONTEXT} lines are shown."
             )));
         }
-        let (call, from) = begin(&arguments.path, call, scope)?;
+        let (call, from) = Source::open(&arguments.path, call, scope)?;
         Ok((
             call,
             Ready {
@@ -96,43 +90,6 @@ impl TypedTool for SearchFiles {
         searched
             .await
             .unwrap_or_else(|_| ToolResult::error("searching was interrupted."))
-    }
-}
-
-fn begin(path: &str, call: ProposedCall, scope: &Scope) -> Result<(ProposedCall, From), BadArguments> {
-    let roots = Roots::of(scope)?;
-    let place = roots.find(path)?;
-    let in_worktree = place.in_worktree();
-    let (call, held) = place.for_reading(call)?;
-    let Some(held) = held else {
-        return Ok((call, From::Nowhere));
-    };
-    let call = held.guarding(call);
-    match not_a_file(&held.stat) {
-        None => Ok((call, From::File(held))),
-        Some("a folder") => {
-            let folder =
-                readable(&held.node).map_err(|error| BadArguments(format!("{} {}.", held.path, in_words(error))))?;
-            let worktree = if in_worktree {
-                roots.worktree().try_clone().ok()
-            } else {
-                None
-            };
-            let start = Start {
-                folder,
-                path: held.path,
-                worktree,
-                shut: roots.shut(),
-            };
-            Ok((
-                call,
-                From::Folder {
-                    start,
-                    secret: held.secret,
-                },
-            ))
-        }
-        Some(kind) => Err(BadArguments(format!("{} is {kind}, not a file or folder.", held.path))),
     }
 }
 
@@ -179,8 +136,8 @@ fn search(ready: Ready, secrets: &sandbox::Secrets, stopped: &dyn Fn() -> bool) 
         .build();
     let mut report = Report::default();
     match from {
-        From::Nowhere => ToolResult::error("nothing was opened."),
-        From::File(held) => {
+        Source::Nowhere => ToolResult::error("nothing was opened."),
+        Source::File(held) => {
             let file = match reopen(&held.node) {
                 Ok(file) => file,
                 Err(error) => return ToolResult::error(format!("{} {}.", held.path, in_words(error))),
@@ -190,7 +147,7 @@ fn search(ready: Ready, secrets: &sandbox::Secrets, stopped: &dyn Fn() -> bool) 
             }
             ToolResult::text(report.finish(&[]))
         }
-        From::Folder { start, secret } => {
+        Source::Folder { start, secret } => {
             let mut skipped = Skipped::default();
             let mut walk = Walk::new(start, true);
             while let Some(entry) = walk.next() {

@@ -15,6 +15,7 @@ mod escaping;
 mod fetching;
 mod git;
 mod ground;
+mod outlining;
 mod racing;
 mod reading;
 mod searching;

@@ -3,10 +3,11 @@
 use modes::{Approver, Autonomy, Inspection, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
 use stance_tools::{canonical_name, toolbox};
 
-const BUILT: [&str; 18] = [
+const BUILT: [&str; 19] = [
     "read_file",
     "list_files",
     "search_files",
+    "list_code_definition_names",
     "git_read",
     "git_write",
     "write_to_file",

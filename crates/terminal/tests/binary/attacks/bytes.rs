@@ -121,3 +121,30 @@ fn plans_made_to_break_their_reader_do_not() {
         assert_eq!(told(&events).len(), 1, "{number}");
     }
 }
+
+#[test]
+fn code_made_to_break_its_parser_ends_a_process_and_no_run() {
+    let place = Place::new();
+    place.write("hostile/braces.rs", &deep("{", 200_000));
+    place.write("hostile/angles.java", &deep("a<", 100_000));
+    place.write("hostile/whole.py", "def whole(): pass\n");
+    let made = [
+        ("list_code_definition_names", json!({"path": "hostile/braces.rs"})),
+        ("list_code_definition_names", json!({"path": "hostile"})),
+        ("list_code_definition_names", json!({"path": "src/util.py"})),
+    ];
+    let model = place.script("outlines", &turns(&[calls(&made), says("still here")]));
+    let before = place.world();
+    let (code, events, report) = place.stream(&model, &["--mode", "agent", "outline it"]);
+    assert_eq!((code, report["text"].as_str()), (0, Some("still here")));
+    let told = told(&events);
+    assert!(told[0].error, "{told:?}");
+    assert_eq!(
+        told[1].text,
+        "hostile/angles.java: could not be parsed within the bounds\n\
+         hostile/braces.rs: could not be parsed within the bounds\n\
+         hostile/whole.py\n     1  def whole(): pass"
+    );
+    assert_eq!(told[2].text, "src/util.py\n     1  def add(a, b):");
+    assert_eq!(place.world(), before);
+}

@@ -1,0 +1,4 @@
+[
+  (class_definition name: (_) @name)
+  (function_definition name: (_) @name)
+] @definition

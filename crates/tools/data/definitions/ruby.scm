@@ -1,0 +1,6 @@
+[
+  (class name: (_) @name)
+  (method name: (_) @name)
+  (module name: (_) @name)
+  (singleton_method name: (_) @name)
+] @definition
