@@ -34,6 +34,15 @@ pub enum Command {
         /// What is asked for from here on.
         options: RunOptions,
     },
+    /// Compacts the conversation of a thread: a summary of its model stands for it from then on.
+    Compact {
+        /// The thread.
+        thread: String,
+        /// What is to be kept above all.
+        keep: Option<String>,
+        /// What is asked for of the run that does it.
+        options: RunOptions,
+    },
     /// Answers a permission or a question.
     Answer {
         /// The waiting thing.

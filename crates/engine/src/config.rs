@@ -61,6 +61,9 @@ pub struct Limits {
     pub retries: u32,
     /// The first pause before another try, in milliseconds; it doubles.
     pub retry_pause_ms: u64,
+    /// Tokens of a request at which the conversation is compacted, where the model's window has room for
+    /// more; none: what is known of the window decides.
+    pub compact_at: Option<u64>,
 }
 
 impl Attendance {
@@ -82,6 +85,7 @@ impl Default for Limits {
             minutes: None,
             retries: 5,
             retry_pause_ms: 500,
+            compact_at: None,
         }
     }
 }

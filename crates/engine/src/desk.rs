@@ -7,8 +7,8 @@ use modes::{Approver, Role};
 use serde_json::Value;
 use store::{Query, Row, Table};
 use tools::{
-    Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, QuestionOption, Said, TodoItem, TodoStatus,
-    UserQuestion,
+    Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Proposal, QuestionOption, Said, TodoItem,
+    TodoStatus, UserQuestion,
 };
 use work::approval::{ApprovalKind, ApprovalMove, ApprovalStatus};
 use work::plan::{PlanDraft, PlanMove, PlanStatus, ProvenanceKind, RevisionContent, revision_digest, validate};
@@ -19,6 +19,7 @@ use crate::fact::{ApprovalRow, Fact, Submission};
 use crate::intake;
 use crate::problem::Problem;
 use crate::projection::{column, word};
+use crate::proposal;
 use crate::worktree;
 
 /// The desk of one call.
@@ -50,13 +51,14 @@ impl<'run> RunDesk<'run> {
         self.run.spec.recipe().approver == Approver::Nobody
     }
 
-    fn ask(&self, call: &str, reply: bool, asked: UserQuestion) {
+    fn ask(&self, call: &str, reply: bool, asked: UserQuestion, proposal: Option<Proposal>) {
         let question = clock::new_id('q');
         self.stage(Fact::QuestionAsked {
             question,
             call: call.to_owned(),
             reply,
             asked,
+            proposal,
         });
     }
 
@@ -276,7 +278,7 @@ impl Desk for RunDesk<'_> {
             if self.nobody() {
                 return Ok(Said::NobodyHere);
             }
-            self.ask(call_id, false, question);
+            self.ask(call_id, false, question, None);
             Ok(Said::Waits)
         })
     }
@@ -313,7 +315,22 @@ impl Desk for RunDesk<'_> {
                 multi_select: false,
                 allow_freeform: true,
             };
-            self.ask(call_id, true, asked);
+            self.ask(call_id, true, asked, None);
+            Ok(Said::Waits)
+        })
+    }
+
+    fn propose<'a>(&'a self, call_id: &'a str, proposal: Proposal, context: &'a str) -> DeskAnswer<'a, Said> {
+        Box::pin(async move {
+            if proposal == Proposal::NewTask && matches!(self.run.spec.recipe().role, Role::Step { .. }) {
+                return Err(DeskRefusal(
+                    "a step of an approved plan is carried out here: bring it to its end.".to_owned(),
+                ));
+            }
+            if self.nobody() {
+                return Ok(Said::NobodyHere);
+            }
+            self.ask(call_id, false, proposal::question(proposal, context), Some(proposal));
             Ok(Said::Waits)
         })
     }

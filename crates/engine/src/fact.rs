@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use modes::{Conclusion, DecisionRecord, EffectSet, Reach, RememberedRule, RuleText, RunRecipe};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tools::{TodoItem, ToolResult, UserQuestion};
+use tools::{Proposal, TodoItem, ToolResult, UserQuestion};
 use work::approval::{ApprovalKind, ApprovalMove};
 use work::orchestration::OrchestrationDefinition;
 use work::pipeline::StepState;
@@ -82,6 +82,9 @@ pub(crate) enum Fact {
         call: String,
         reply: bool,
         asked: UserQuestion,
+        /// What a yes to it brings about.
+        #[serde(default)]
+        proposal: Option<Proposal>,
     },
     QuestionAnswered {
         question: String,
@@ -114,6 +117,16 @@ pub(crate) enum Fact {
     Told {
         text: String,
     },
+    /// A person wants the conversation so far replaced by its summary.
+    CompactionAsked {
+        keep: Option<String>,
+        who: String,
+        /// Where the model's script goes on, if it keeps a place.
+        cursor: Option<String>,
+    },
+    Compacted(Box<Compaction>),
+    /// What going on with a long conversation under another model or in another mode costs, said first.
+    SwitchPriced(SwitchPrice),
     Violated {
         call: String,
         what: String,
@@ -357,6 +370,53 @@ pub(crate) struct Entry {
     pub files: Option<Vec<String>>,
     /// Where the model's script goes on, if it keeps a place.
     pub cursor: Option<String>,
+}
+
+/// What stands for the conversation so far from here on. What it stands for stays in the journal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Compaction {
+    pub why: WhyCompacted,
+    /// The last event that it stands for.
+    pub upto: u64,
+    /// A model's words: material, whatever they say.
+    pub summary: String,
+    /// Ours: what of the thread goes on whatever the summary says.
+    pub carried: String,
+    /// Estimated tokens of what the next request would have held, and of what it holds instead.
+    pub before: u64,
+    pub after: u64,
+    /// What asking for the summary took; nothing when the model had written it already.
+    pub usage: llm::Usage,
+    pub model: Option<String>,
+    /// Where the model's script goes on, if it keeps a place.
+    pub cursor: Option<String>,
+}
+
+/// Why a conversation is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WhyCompacted {
+    /// The next request would come near the model's window.
+    NearlyFull,
+    /// The provider says it does not fit.
+    Overflow,
+    /// A person asked for it.
+    Asked,
+    /// The model proposed its summary, and the person agreed.
+    Agreed,
+}
+
+/// The price of going on under another model or in another mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SwitchPrice {
+    pub from_mode: String,
+    pub from_model: String,
+    pub to_mode: String,
+    pub to_model: String,
+    /// Tokens that no cache of the provider holds for the new request, estimated.
+    pub tokens: u64,
+    /// Their price in US dollars, where it is known.
+    pub usd: Option<f64>,
 }
 
 /// A call that waits for a yes.

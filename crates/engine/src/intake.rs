@@ -3,8 +3,10 @@
 
 mod answer;
 mod changes;
+mod compact;
 pub(crate) mod decide;
 mod exits;
+mod follow;
 mod message;
 mod permission;
 mod policy;
@@ -24,7 +26,7 @@ use crate::trust;
 
 pub(crate) use changes::comments;
 pub(crate) use exits::{exit_of_this_stay, open_exit, voided_exits};
-pub(crate) use message::after_exit;
+pub(crate) use follow::{after_exit, handed_over};
 pub(crate) use message::{NewRun, begin, opened};
 pub(crate) use restore::named_of;
 pub(crate) use space::current;
@@ -34,6 +36,7 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
     match command {
         Command::OpenSpace { mode } => space::open(inner, mode).await.map(Done::Space),
         Command::Send { to, text, options } => message::send(inner, to, text, options).await,
+        Command::Compact { thread, keep, options } => compact::compact(inner, &thread, keep, options).await,
         Command::Resume { id, text, options } => answer::resume(inner, &id, text, options).await,
         Command::Answer { id, digest, answer } => answer::answer(inner, &id, digest.as_deref(), answer).await,
         Command::SwitchMode {

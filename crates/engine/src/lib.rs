@@ -35,6 +35,7 @@ mod mcp;
 mod orchestrate;
 mod problem;
 mod projection;
+mod proposal;
 mod recorded;
 #[cfg(test)]
 mod refold;

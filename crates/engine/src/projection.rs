@@ -27,7 +27,8 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::RunResumed { .. }
         | Fact::RunEnded { .. }
         | Fact::RequestFailed { .. }
-        | Fact::Responded { .. } => runs(writer, event, fact).await,
+        | Fact::Responded { .. }
+        | Fact::Compacted(_) => runs(writer, event, fact).await,
         Fact::PermissionAsked(_)
         | Fact::PermissionAnswered { .. }
         | Fact::QuestionAsked { .. }
@@ -48,6 +49,8 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::ToolFinished { .. }
         | Fact::Nudged { .. }
         | Fact::Told { .. }
+        | Fact::CompactionAsked { .. }
+        | Fact::SwitchPriced(_)
         | Fact::Violated { .. }
         | Fact::Noted { .. }
         | Fact::TodoUpdated { .. }
@@ -133,12 +136,8 @@ async fn runs(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pro
         Fact::Responded {
             response: llm::Response { cursor, .. },
         }
-        | Fact::RequestFailed { cursor, .. } => {
-            let Some(cursor) = cursor else { return Ok(()) };
-            let mut row = needed(writer, Table::Run, run_of(event)).await?;
-            set(&mut row.body, "cursor", json!({"at": event.number, "text": cursor}));
-            Ok(writer.put(Table::Run, &row).await?)
-        }
+        | Fact::RequestFailed { cursor, .. } => place_in_script(writer, event, cursor.as_ref()).await,
+        Fact::Compacted(compaction) => place_in_script(writer, event, compaction.cursor.as_ref()).await,
         Fact::RunPaused { conclusion, .. } | Fact::RunEnded { conclusion, .. } => {
             let run = run_of(event).to_owned();
             let mut row = needed(writer, Table::Run, &run).await?;
@@ -159,6 +158,14 @@ async fn runs(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pro
         }
         _ => Ok(()),
     }
+}
+
+/// Where the model's script goes on, if it keeps a place.
+async fn place_in_script(writer: &mut Writer, event: &Event, cursor: Option<&String>) -> Result<(), Problem> {
+    let Some(cursor) = cursor else { return Ok(()) };
+    let mut row = needed(writer, Table::Run, run_of(event)).await?;
+    set(&mut row.body, "cursor", json!({"at": event.number, "text": cursor}));
+    Ok(writer.put(Table::Run, &row).await?)
 }
 
 async fn close_waiting(writer: &mut Writer, run: &str) -> Result<(), Problem> {
@@ -185,10 +192,11 @@ async fn waiting(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), 
             reply,
             asked,
             call,
+            proposal,
         } => {
             let kind = if *reply { "reply" } else { "question" };
             let row = waiting_row(writer, question, kind, &run, event).await?;
-            let row = row.with_body(json!({"call": call, "asked": asked}));
+            let row = row.with_body(json!({"call": call, "asked": asked, "proposal": proposal}));
             Ok(writer.put(Table::Waiting, &row).await?)
         }
         Fact::PermissionAnswered { permission: id, .. } | Fact::QuestionAnswered { question: id, .. } => {

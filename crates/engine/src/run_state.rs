@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer, RememberedRule};
 use serde_json::Value;
-use tools::{Then, ToolResult};
+use tools::{Then, TodoItem, ToolResult};
 
-use crate::fact::{Entry, Fact, How, RunStart};
+use crate::fact::{Compaction, Entry, Fact, How, RunStart};
 use crate::turn::assemble::GO_ON;
 use crate::view::{CheckRun, HostRefused};
 
@@ -31,6 +31,12 @@ pub(crate) struct RunState {
     pub mistakes: u32,
     pub notes_in_row: u32,
     pub seen: BTreeMap<String, String>,
+    /// The todo list as it was left.
+    pub todo: Vec<TodoItem>,
+    /// What is known of how full the model's window is.
+    pub window: Window,
+    /// Whether the price of the switch it begins with was said.
+    pub priced: bool,
     /// What people answered, word by word.
     pub answers: Vec<String>,
     /// Rules that answers to its own calls have become.
@@ -52,6 +58,17 @@ pub(crate) struct RunState {
     pub last_number: u64,
 }
 
+/// How full the model's window is, as its provider told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Window {
+    /// Tokens of the conversation with the newest answer, and how many pieces that is.
+    pub reported: Option<(u64, usize)>,
+    /// Whether the provider said that the newest request does not fit.
+    pub overflowed: bool,
+    /// A person wants it compacted, and what to keep.
+    pub asked: Option<Option<String>>,
+}
+
 /// One piece of the conversation.
 #[derive(Debug, Clone)]
 pub(crate) enum Talk {
@@ -61,6 +78,8 @@ pub(crate) enum Talk {
     Cut(Vec<llm::Block>),
     /// What we tell the model between its answers.
     Told(String),
+    /// What stands for all that was said before, in this run and in the thread before it.
+    Compacted(Box<Compaction>),
     /// A step's end: what follows belongs to the next one.
     StepEnded,
 }
@@ -98,6 +117,9 @@ impl RunState {
             mistakes: 0,
             notes_in_row: 0,
             seen: BTreeMap::new(),
+            todo: Vec::new(),
+            window: Window::default(),
+            priced: false,
             answers: Vec::new(),
             remembered: Vec::new(),
             changed: Vec::new(),
@@ -126,9 +148,14 @@ impl RunState {
             Fact::Entered(entry) => self.enter(entry),
             Fact::Requested { .. } => self.requests += 1,
             Fact::RequestFailed {
-                cursor, partial, usage, ..
+                failure,
+                cursor,
+                partial,
+                usage,
+                ..
             } => {
                 self.failures_in_row += 1;
+                self.window.overflowed = *failure == llm::ErrorKind::ContextOverflow.to_string();
                 self.usage += *usage;
                 if cursor.is_some() {
                     self.cursor.clone_from(cursor);
@@ -157,6 +184,15 @@ impl RunState {
                 self.output = None;
             }
             Fact::Told { text } => self.talk.push(Talk::Told(text.clone())),
+            Fact::CompactionAsked { keep, cursor, .. } => {
+                self.window.asked = Some(keep.clone());
+                if cursor.is_some() {
+                    self.cursor.clone_from(cursor);
+                }
+            }
+            Fact::Compacted(compaction) => self.compact(compaction),
+            Fact::SwitchPriced(_) => self.priced = true,
+            Fact::TodoUpdated { items } => self.todo.clone_from(items),
             Fact::ChangesObserved { before, files, .. } => {
                 self.before_tree.get_or_insert_with(|| before.clone());
                 if !files.is_empty() {
@@ -203,8 +239,21 @@ impl RunState {
         self.talk.push(Talk::Entered(entry.clone()));
     }
 
+    /// What was said before is only looked at from here on: the conversation goes on from its summary.
+    fn compact(&mut self, compaction: &Compaction) {
+        self.failures_in_row = 0;
+        self.usage += compaction.usage;
+        self.window = Window::default();
+        if compaction.cursor.is_some() {
+            self.cursor.clone_from(&compaction.cursor);
+        }
+        self.talk.push(Talk::Compacted(Box::new(compaction.clone())));
+    }
+
     fn respond(&mut self, response: &llm::Response) {
         self.failures_in_row = 0;
+        self.window.overflowed = response.stop == llm::StopReason::ContextExceeded;
+        self.window.reported = Some((response.usage.total(), self.talk.len() + 1)).filter(|(tokens, _)| *tokens > 0);
         self.usage += response.usage;
         self.actual_model = Some(response.actual_model.clone());
         if response.cursor.is_some() {
@@ -382,10 +431,22 @@ impl RunState {
 
     /// The message being answered, while it has no answer yet.
     pub(crate) fn unanswered_entry(&self) -> Option<&Entry> {
-        match self.talk.last() {
+        let mut newest = self.talk.iter().rev();
+        match newest.find(|talk| !matches!(talk, Talk::Compacted(_))) {
             Some(Talk::Entered(entry)) => Some(entry),
             _ => None,
         }
+    }
+
+    /// Whether the conversation was compacted and no answer has come since.
+    pub(crate) fn just_compacted(&self) -> bool {
+        let mut newest = self.talk.iter().rev();
+        let found = newest.find(|talk| match talk {
+            Talk::Compacted(_) => true,
+            Talk::Response(_, stop, _) => *stop != llm::StopReason::ContextExceeded,
+            _ => false,
+        });
+        matches!(found, Some(Talk::Compacted(_)))
     }
 
     /// What follows the calls of the last response: the first that does not simply go on.
@@ -396,6 +457,18 @@ impl RunState {
             .map(|(result, _)| result.then)
             .find(|then| *then != Then::GoOn)
             .unwrap_or(Then::GoOn)
+    }
+
+    /// The text of the call of the last response that a person agreed to.
+    pub(crate) fn agreed_text(&self) -> String {
+        let agreed = |then: Then| matches!(then, Then::Condensed | Then::HandedOver);
+        let call = self
+            .calls()
+            .iter()
+            .find(|call| call.result.as_ref().is_some_and(|(result, _)| agreed(result.then)));
+        call.and_then(|call| tools::parse_arguments(&call.call.arguments_text).ok())
+            .and_then(|arguments| arguments.get("context").and_then(Value::as_str).map(str::to_owned))
+            .unwrap_or_default()
     }
 
     /// Whether a performed call has brought secrets into the thread: it was judged to read some, or

@@ -3,10 +3,12 @@
 //! turn goes on from whatever the journal holds.
 
 pub(crate) mod assemble;
+pub(crate) mod compact;
 mod judge;
 mod perform;
 mod propose;
 mod repetition;
+mod room;
 mod sample;
 mod settle;
 
@@ -45,6 +47,9 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
             return settle::end(run, ending).await;
         }
         let request = assemble::request(run);
+        if let Some(flow) = compact::before_request(run, &request).await? {
+            return Ok(flow);
+        }
         if let Some(flow) = sample::sample(run, request).await? {
             return Ok(flow);
         }
@@ -68,7 +73,8 @@ fn wants_request(run: &Active) -> bool {
     match run.state.talk.last() {
         Some(Talk::Response(_, stop, calls)) if calls.is_empty() => settle::goes_on(stop),
         Some(Talk::Response(..)) => {
-            run.state.open_call().is_none() && matches!(run.state.then(), Then::GoOn | Then::NextResponse)
+            run.state.open_call().is_none()
+                && matches!(run.state.then(), Then::GoOn | Then::NextResponse | Then::Condensed)
         }
         Some(Talk::StepEnded) => false,
         _ => true,

@@ -48,8 +48,8 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
-/// Bytes of text and the tokens they are estimated to be (a fourth, rounded up: no provider's
-/// tokenizer is consulted).
+/// Bytes and the tokens they are estimated to be (a fourth of text, rounded up, and the same for each
+/// picture: no provider's tokenizer is consulted).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
     /// Bytes of content, without the wire's own punctuation.
@@ -58,12 +58,26 @@ pub struct Size {
     pub tokens: u64,
 }
 
+/// Tokens that a picture is estimated to be, however many bytes it has.
+const PICTURE: u64 = 1_600;
+
 impl Size {
     fn of_bytes(bytes: usize) -> Self {
         let bytes = bytes as u64;
         Self {
             bytes,
             tokens: bytes.div_ceil(4),
+        }
+    }
+
+    /// How large these messages are.
+    pub fn of_messages(messages: &[Message]) -> Self {
+        let blocks = || messages.iter().flat_map(|message| &message.blocks);
+        let text = Self::of_bytes(blocks().map(text_bytes).sum());
+        let pictures: Vec<usize> = blocks().flat_map(pictures).collect();
+        Self {
+            bytes: text.bytes + pictures.iter().sum::<usize>() as u64,
+            tokens: text.tokens + PICTURE * pictures.len() as u64,
         }
     }
 }
@@ -96,13 +110,7 @@ impl Request {
         RequestSize {
             system: Size::of_bytes(self.system.len()),
             tools: Size::of_bytes(self.tools.iter().map(tool_bytes).sum()),
-            messages: Size::of_bytes(
-                self.messages
-                    .iter()
-                    .flat_map(|message| &message.blocks)
-                    .map(block_bytes)
-                    .sum(),
-            ),
+            messages: Size::of_messages(&self.messages),
         }
     }
 }
@@ -111,19 +119,34 @@ fn tool_bytes(tool: &ToolSpec) -> usize {
     tool.name.len() + tool.description.len() + tool.schema.to_string().len()
 }
 
-fn block_bytes(block: &Block) -> usize {
+fn text_bytes(block: &Block) -> usize {
     match block {
         Block::Text(text) => text.len(),
-        Block::Image { data_base64, .. } => data_base64.len(),
+        Block::Image { .. } => 0,
         Block::ToolCall(call) => call.name.len() + call.arguments_text.len(),
         Block::ToolResult { content, .. } => content
             .iter()
             .map(|part| match part {
                 ResultPart::Text(text) => text.len(),
-                ResultPart::Image { data_base64, .. } => data_base64.len(),
+                ResultPart::Image { .. } => 0,
             })
             .sum(),
         Block::Native { value, .. } => value.to_string().len(),
+    }
+}
+
+/// The bytes of each picture of a block, as base64.
+fn pictures(block: &Block) -> Vec<usize> {
+    match block {
+        Block::Image { data_base64, .. } => vec![data_base64.len()],
+        Block::ToolResult { content, .. } => content
+            .iter()
+            .filter_map(|part| match part {
+                ResultPart::Image { data_base64, .. } => Some(data_base64.len()),
+                ResultPart::Text(_) => None,
+            })
+            .collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -173,9 +196,15 @@ mod tests {
             size.messages,
             Size {
                 bytes: 2 + 4 + 4 + 3,
-                tokens: 4
+                tokens: 3 + PICTURE
             }
         );
-        assert_eq!(size.total(), Size { bytes: 39, tokens: 12 });
+        assert_eq!(
+            size.total(),
+            Size {
+                bytes: 39,
+                tokens: 11 + PICTURE
+            }
+        );
     }
 }

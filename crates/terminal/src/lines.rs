@@ -9,7 +9,7 @@ use self::keyboard::Keyboard;
 use crate::print::Printer;
 
 /// Words that begin a command of a thread. Known only in what a person types.
-pub(crate) const COMMANDS: [&str; 10] = [
+pub(crate) const COMMANDS: [&str; 11] = [
     "/plan",
     "/agent",
     "/orchestrate",
@@ -17,6 +17,7 @@ pub(crate) const COMMANDS: [&str; 10] = [
     "/inbox",
     "/undo",
     "/redo",
+    "/compact",
     "/later",
     "/help",
     "/quit",

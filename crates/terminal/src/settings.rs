@@ -345,6 +345,7 @@ fn folded_limits(layers: &[&LimitTable]) -> Limits {
         minutes: first(layers.iter().map(|table| &table.minutes)).or(built_in.minutes),
         retries: first(layers.iter().map(|table| &table.retries)).unwrap_or(built_in.retries),
         retry_pause_ms: first(layers.iter().map(|table| &table.retry_pause_ms)).unwrap_or(built_in.retry_pause_ms),
+        compact_at: first(layers.iter().map(|table| &table.compact_at)).or(built_in.compact_at),
     }
 }
 

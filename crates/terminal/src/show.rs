@@ -58,6 +58,7 @@ impl Show {
             "violated" => printer.line(Mark::Refused, &format!("against the walls: {}", text(details, "what"))),
             "noted" => printer.foreign(text(details, "text")),
             "todo_updated" => todo(printer, details),
+            "compacted" => compacted(printer, details),
             "nudged" => printer.line(Mark::Note, &format!("reminded: {}", text(details, "text"))),
             "request_failed" => failed(printer, details),
             "mode_changed" => mode_changed(printer, details),
@@ -177,6 +178,25 @@ fn failed(printer: &mut Printer, details: &Value) {
             clipped(text(details, "message"))
         ),
     );
+}
+
+fn compacted(printer: &mut Printer, details: &Value) {
+    let tokens = |key: &str| details.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let why = match text(details, "why") {
+        "nearly_full" => "it came near the model's window",
+        "overflow" => "it did not fit the model's window",
+        "agreed" => "you agreed",
+        _ => "you asked for it",
+    };
+    printer.line(
+        Mark::Note,
+        &format!(
+            "the conversation is compacted, because {why}: about {} tokens became about {}; its summary:",
+            tokens("before"),
+            tokens("after")
+        ),
+    );
+    printer.foreign(text(details, "summary"));
 }
 
 fn mode_changed(printer: &mut Printer, details: &Value) {

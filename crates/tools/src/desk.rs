@@ -40,6 +40,16 @@ pub struct PlanReply {
     pub no_plan_needed: bool,
 }
 
+/// What a model proposes about the conversation itself; the person decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proposal {
+    /// That its text stands for the conversation so far.
+    Condense,
+    /// That a fresh thread goes on with its text.
+    NewTask,
+}
+
 /// How something said to a person was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
@@ -119,6 +129,9 @@ pub trait Desk: Send + Sync {
 
     /// Speaks before a plan exists.
     fn plan_reply<'a>(&'a self, call_id: &'a str, reply: PlanReply) -> DeskAnswer<'a, Said>;
+
+    /// Proposes something about the conversation, with the text that is to go on; durable.
+    fn propose<'a>(&'a self, call_id: &'a str, proposal: Proposal, context: &'a str) -> DeskAnswer<'a, Said>;
 
     /// A progress note. Two in a row are refused.
     fn progress<'a>(&'a self, call_id: &'a str, note: String) -> DeskAnswer<'a, ()>;

@@ -31,8 +31,8 @@ mod web;
 pub use arguments::parse_arguments;
 pub use code::outline_if_asked;
 pub use desk::{
-    Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, QuestionOption, Said, TodoItem, TodoStatus,
-    UserQuestion,
+    Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Proposal, QuestionOption, Said, TodoItem,
+    TodoStatus, UserQuestion,
 };
 pub use scope::Scope;
 pub use shell::TOGETHER;

@@ -106,6 +106,10 @@ pub enum Then {
     Declined,
     /// A granted plan exit was consumed.
     Exited,
+    /// A person agreed that the call's text stands for the conversation so far.
+    Condensed,
+    /// A person agreed that a fresh thread goes on with the call's text.
+    HandedOver,
     /// A step delivered its output.
     StepDone,
 }

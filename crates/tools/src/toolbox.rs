@@ -10,7 +10,7 @@ use crate::git::{GitRead, GitWrite};
 use crate::plan::{ExitPlanMode, SubmitOutput, SubmitPlan};
 use crate::search::SearchFiles;
 use crate::shell::{ExecuteCommand, InspectCommand};
-use crate::talk::{ActModeRespond, AskUser, AttemptCompletion, PlanModeRespond};
+use crate::talk::{ActModeRespond, AskUser, AttemptCompletion, Condense, NewTask, PlanModeRespond};
 use crate::todo::UpdateTodo;
 use crate::tool::Toolbox;
 use crate::web::WebFetch;
@@ -37,6 +37,8 @@ pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
         Arc::new(ExitPlanMode),
         Arc::new(SubmitOutput),
         Arc::new(UpdateTodo),
+        Arc::new(Condense),
+        Arc::new(NewTask),
     ])
 }
 

@@ -2,7 +2,7 @@
 
 use modes::{Ending, conclude};
 use store::{Query, Row, Table};
-use tools::{Then, ToolResult};
+use tools::{Proposal, Then, ToolResult};
 
 use super::{message, permission};
 use crate::clock;
@@ -12,6 +12,7 @@ use crate::fact::{Fact, How};
 use crate::inner::Inner;
 use crate::orchestrate;
 use crate::problem::{Problem, ProblemKind};
+use crate::proposal;
 
 /// Answers a permission or a question.
 pub(super) async fn answer(
@@ -99,10 +100,22 @@ fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Vec<Fact> {
         .and_then(serde_json::Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let tool = if row.text("kind") == Some("reply") {
-        "plan_mode_respond"
-    } else {
-        "ask_user"
+    let proposal = row
+        .body
+        .get("proposal")
+        .cloned()
+        .map(serde_json::from_value::<Option<Proposal>>);
+    let (tool, result) = match proposal.transpose().ok().flatten().flatten() {
+        Some(proposal) => (proposal::tool(proposal), proposal::answered(proposal, text)),
+        None => (
+            if row.text("kind") == Some("reply") {
+                "plan_mode_respond"
+            } else {
+                "ask_user"
+            },
+            // What stands behind the question was written without the answer.
+            ToolResult::text(format!("The person answered: {text}")).then(Then::NextResponse),
+        ),
     };
     vec![
         Fact::QuestionAnswered {
@@ -115,8 +128,7 @@ fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Vec<Fact> {
         Fact::ToolFinished {
             call,
             tool: tool.to_owned(),
-            // What stands behind the question was written without the answer.
-            result: ToolResult::text(format!("The person answered: {text}")).then(Then::NextResponse),
+            result,
             how: How::Answered,
         },
     ]

@@ -7,7 +7,6 @@ use modes::{
 use store::{Query, Row, Table};
 
 use super::{resolved, space};
-use crate::active::Active;
 use crate::clock;
 use crate::command::{Address, Done};
 use crate::config::{RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
@@ -34,15 +33,60 @@ pub(crate) struct NewRun<'a> {
     pub orchestration: Option<String>,
     pub autonomy: Option<Autonomy>,
     pub fresh_context: bool,
-    /// Its first message.
-    pub entry: Entry,
+    /// What it begins with.
+    pub first: First,
     /// Its id, where one was promised.
     pub id: Option<String>,
+}
+
+/// What a run begins with.
+pub(crate) enum First {
+    /// A message.
+    Message(Entry),
+    /// The wish that the conversation before it is compacted.
+    Compaction {
+        /// What the person wants kept.
+        keep: Option<String>,
+        /// Where the model's script goes on, if it keeps a place.
+        cursor: Option<String>,
+    },
+}
+
+impl First {
+    fn title(&self) -> String {
+        match self {
+            First::Message(entry) => entry
+                .text
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(TITLE)
+                .collect(),
+            First::Compaction { .. } => "Compact the conversation".to_owned(),
+        }
+    }
+
+    fn into_fact(self, who: &str) -> Fact {
+        match self {
+            First::Message(entry) => Fact::Entered(entry),
+            First::Compaction { keep, cursor } => Fact::CompactionAsked {
+                keep,
+                who: who.to_owned(),
+                cursor,
+            },
+        }
+    }
 }
 
 impl<'a> NewRun<'a> {
     /// A run that answers a person's message: its own verbs and contract, no cause but the person.
     pub(crate) fn main(space: &'a Row, thread: String, options: &'a RunOptions, entry: Entry) -> NewRun<'a> {
+        NewRun::opening(space, thread, options, First::Message(entry))
+    }
+
+    /// The same, whatever it begins with.
+    pub(super) fn opening(space: &'a Row, thread: String, options: &'a RunOptions, first: First) -> NewRun<'a> {
         NewRun {
             space,
             thread,
@@ -53,7 +97,7 @@ impl<'a> NewRun<'a> {
             orchestration: None,
             autonomy: None,
             fresh_context: false,
-            entry,
+            first,
             id: None,
         }
     }
@@ -62,14 +106,15 @@ impl<'a> NewRun<'a> {
 /// Starts a run within a change. Returns its id.
 pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -> Result<String, Problem> {
     let kept = Kept::of(&change.find(&rules::query()).await?)?;
-    let (start, entry) = started(inner, new, kept)?;
+    let (start, first) = started(inner, new, kept)?;
     let run = start.run.clone();
     change.record(&Fact::RunStarted(Box::new(start))).await?;
-    change.record(&Fact::Entered(entry)).await?;
+    change.record(&first).await?;
     Ok(run)
 }
 
-fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Entry), Problem> {
+/// The start of a run, and the fact that it begins with.
+pub(super) fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Fact), Problem> {
     let mode = resolved(new.space)?;
     let options = new.options;
     let autonomy = match new.autonomy {
@@ -119,15 +164,7 @@ fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Entr
         recipe,
         profile_digest: spec.digest().to_owned(),
         model: chosen.settings,
-        title: new
-            .entry
-            .text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(TITLE)
-            .collect(),
+        title: new.first.title(),
         check: options.check.clone(),
         expect_changes: options.expect_changes,
         mistakes: limits.mistakes,
@@ -144,7 +181,7 @@ fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Entr
         fresh_context: new.fresh_context,
         servers,
     };
-    Ok((start, new.entry))
+    Ok((start, new.first.into_fact(&inner.config.operator)))
 }
 
 fn not_startable(refused: &RunSpecRefused) -> Problem {
@@ -277,27 +314,4 @@ pub(super) async fn newest_thread(change: &mut Change, space: &str) -> Result<Op
         .into_iter()
         .find(|row| row.text("parent").is_none())
         .map(|row| row.id))
-}
-
-/// The facts that start the Agent run which follows a granted plan exit, in the same thread.
-pub(crate) async fn after_exit(run: &Active, id: &str) -> Result<Vec<Fact>, Problem> {
-    let inner = &run.inner;
-    let start = &run.state.start;
-    let space = super::row(inner, Table::Space, &start.space, "space").await?;
-    let options = RunOptions {
-        attendance: inner.config.attendance,
-        ..RunOptions::default()
-    };
-    let entry = entry(
-        "The person granted leaving plan mode. Go on in this mode.".to_owned(),
-        false,
-        worktree::context(inner).await?,
-        run.state.cursor.clone(),
-    );
-    let new = NewRun {
-        id: Some(id.to_owned()),
-        ..NewRun::main(&space, start.thread.clone(), &options, entry)
-    };
-    let (started, entry) = started(inner, new, Kept::now(inner).await?)?;
-    Ok(vec![Fact::RunStarted(Box::new(started)), Fact::Entered(entry)])
 }

@@ -9,10 +9,11 @@ use tools::{Content, Toolbox};
 
 use crate::active::Active;
 use crate::conversation;
-use crate::fact::RunStart;
+use crate::fact::{Entry, RunStart};
 use crate::inner::Inner;
 use crate::problem::Problem;
 use crate::run_state::{CallState, RunState, Talk};
+use crate::turn::compact;
 
 const SYSTEM: &str = include_str!("../prompt/system.md");
 
@@ -21,13 +22,29 @@ pub(crate) const GO_ON: &str = "Your answer was cut off here. Go on from where i
 
 /// The next request of a run.
 pub(crate) fn request(run: &Active) -> Request {
-    let mut messages = run.before.clone();
-    conversation(&run.state, &mut messages);
+    let messages = messages(run);
     let mut request = first(&run.toolbox, &run.view, &run.chosen.settings, messages, run.spec.mode());
     request.cursor.clone_from(&run.state.cursor);
     request.entering = run.state.unanswered_entry().map(|entry| entry.id.clone());
     request.context.step = run.state.entry().and_then(|entry| entry.step.clone());
     request
+}
+
+/// The conversation as the next request of a run holds it.
+pub(super) fn messages(run: &Active) -> Vec<Message> {
+    let mut messages = run.before.clone();
+    conversation(&run.state.talk, &mut messages);
+    messages
+}
+
+/// What of a conversation comes after its first pieces, without the model's own words at its beginning.
+pub(super) fn since(talk: &[Talk]) -> Vec<Message> {
+    let mut messages = Vec::new();
+    conversation(talk, &mut messages);
+    if messages.first().is_some_and(|message| message.role == Role::Assistant) {
+        messages.remove(0);
+    }
+    messages
 }
 
 /// A request that nothing is known of but what the model is to see.
@@ -69,7 +86,7 @@ pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Messag
         if earlier.start.fresh_context {
             messages.clear();
         }
-        conversation(&earlier, &mut messages);
+        conversation(&earlier.talk, &mut messages);
     }
     Ok(messages)
 }
@@ -124,15 +141,19 @@ pub(crate) async fn cursor(
         .map(str::to_owned))
 }
 
-fn conversation(state: &RunState, messages: &mut Vec<Message>) {
-    for talk in &state.talk {
-        match talk {
+fn conversation(talk: &[Talk], messages: &mut Vec<Message>) {
+    let mut newest = None;
+    for piece in talk {
+        match piece {
             Talk::Entered(entry) => {
+                newest = Some(entry);
                 let mut blocks = vec![Block::Text(entry.text.clone())];
-                if !entry.context.is_empty() {
-                    blocks.push(Block::Text(entry.context.clone()));
-                }
+                blocks.extend(place(entry));
                 say(messages, Role::User, blocks);
+            }
+            Talk::Compacted(compaction) => {
+                messages.clear();
+                messages.push(compact::stands_for(compaction, newest));
             }
             Talk::Told(text) => say(messages, Role::User, vec![Block::Text(text.clone())]),
             Talk::Cut(blocks) => {
@@ -146,6 +167,11 @@ fn conversation(state: &RunState, messages: &mut Vec<Message>) {
             Talk::StepEnded => {}
         }
     }
+}
+
+/// What is said beside an entering message of the place it is about.
+pub(super) fn place(entry: &Entry) -> Option<Block> {
+    (!entry.context.is_empty()).then(|| Block::Text(entry.context.clone()))
 }
 
 /// How many answers at the end of a conversation were cut off by their limit, one after the other.

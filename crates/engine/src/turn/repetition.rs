@@ -35,7 +35,7 @@ pub(super) fn of(talk: &[Talk]) -> Repetition {
             }
             Talk::Response(_, _, made) => calls.extend(made.iter().map(words)),
             Talk::Told(text) if text.starts_with(OPENING) => told_after = calls.len(),
-            Talk::Told(_) | Talk::Cut(_) => {}
+            Talk::Told(_) | Talk::Cut(_) | Talk::Compacted(_) => {}
         }
     }
     let one = rounds(&calls, 1);

@@ -15,8 +15,40 @@ use crate::view::FeedItem;
 /// Whoever asks to wait longer than this is not waited for: the person decides.
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
 
-/// Asks the model, again after passing faults. None: the answer is in the state.
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The next piece of the conversation.
+    Answer,
+    /// The words that are to stand for the conversation.
+    Summary,
+}
+
+/// How a request came to its end.
+pub(super) enum Asked {
+    /// Answered.
+    Answered(Response),
+    /// It does not fit the window of the model.
+    Overflowed,
+    /// Neither, and this becomes of the run.
+    Halted(Flow),
+}
+
+/// Asks the model for what comes next. None: the answer is in the state.
 pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<Flow>, Problem> {
+    match ask(run, request, Purpose::Answer).await? {
+        Asked::Answered(response) => {
+            run.record(vec![Fact::Responded { response }]).await?;
+            Ok(None)
+        }
+        // The next turn compacts, or says that this does not help.
+        Asked::Overflowed => Ok(Some(Flow::Goes)),
+        Asked::Halted(flow) => Ok(Some(flow)),
+    }
+}
+
+/// Asks the model, again after passing faults.
+pub(super) async fn ask(run: &mut Active, request: Request, purpose: Purpose) -> Result<Asked, Problem> {
     let mut request = request;
     loop {
         let size = request.size().total();
@@ -30,20 +62,21 @@ pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<
         }])
         .await?;
         let answer = tokio::select! {
-            answer = listen(run, request.clone()) => answer,
-            () = run.stop.cancelled() => return settle::cancel(run).await.map(Some),
+            answer = listen(run, request.clone(), purpose) => answer,
+            () = run.stop.cancelled() => return settle::cancel(run).await.map(Asked::Halted),
         };
-        let error = match answer {
-            Ok(response) => {
-                run.record(vec![Fact::Responded { response }]).await?;
-                return Ok(None);
-            }
+        let mut error = match answer {
+            Ok(response) => return Ok(Asked::Answered(response)),
             Err(error) => error,
         };
         let attempt = run.state.failures_in_row + 1;
         let pause = pause(run, attempt, &error);
         let passing = error.kind.retryable() && attempt <= run.inner.config.limits.retries;
         let again = passing && pause <= LONGEST_PAUSE;
+        if purpose == Purpose::Summary {
+            // The beginning of a summary is asked for again, whole.
+            error.partial.blocks.clear();
+        }
         let cut = !error.partial.blocks.is_empty();
         run.record(vec![Fact::RequestFailed {
             failure: error.kind.to_string(),
@@ -55,13 +88,16 @@ pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<
             usage: error.partial.usage,
         }])
         .await?;
+        if error.kind == ErrorKind::ContextOverflow {
+            return Ok(Asked::Overflowed);
+        }
         if !again {
             let message = if passing {
                 format!("{} (asked to wait for {})", error.message, shown(pause))
             } else {
                 error.message
             };
-            return settle::fail(run, family(error.kind), message).await.map(Some);
+            return settle::fail(run, family(error.kind), message).await.map(Asked::Halted);
         }
         run.inner.notice(format!(
             "{} ({}); trying again in {}, attempt {attempt} of {}",
@@ -72,7 +108,7 @@ pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<
         ));
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = run.stop.cancelled() => return settle::cancel(run).await.map(Some),
+            () = run.stop.cancelled() => return settle::cancel(run).await.map(Asked::Halted),
         }
         if cut {
             request = super::assemble::request(run);
@@ -82,18 +118,18 @@ pub(super) async fn sample(run: &mut Active, request: Request) -> Result<Option<
     }
 }
 
-async fn listen(run: &Active, request: Request) -> Result<Response, ModelError> {
+async fn listen(run: &Active, request: Request, purpose: Purpose) -> Result<Response, ModelError> {
     let mut parts = run.chosen.model.stream(request);
     while let Some(part) = parts.next().await {
         match part? {
-            Part::Text(piece) => {
+            Part::Text(piece) if purpose == Purpose::Answer => {
                 run.inner.journal.show(FeedItem::Text {
                     run: run.state.start.run.clone(),
                     piece,
                 });
             }
             Part::Done(response) => return Ok(response),
-            Part::Thinking(_) | Part::CallStarted { .. } | Part::CallArguments { .. } => {}
+            Part::Text(_) | Part::Thinking(_) | Part::CallStarted { .. } | Part::CallArguments { .. } => {}
         }
     }
     Err(ModelError::new(ErrorKind::Dropped, "the answer ended without an end"))

@@ -87,13 +87,14 @@ pub(super) async fn settle(run: &mut Active) -> Result<Flow, Problem> {
         return model_stopped(run, &stop).await;
     }
     match run.state.then() {
-        Then::GoOn | Then::NextResponse | Then::Waits => match run.state.start.mistakes {
+        Then::GoOn | Then::NextResponse | Then::Waits | Then::Condensed => match run.state.start.mistakes {
             Some(limit) if run.state.mistakes >= limit => end(run, Ending::MistakeLimit).await,
             _ => repeated(run).await,
         },
         Then::Delivered => end(run, Ending::Delivered).await,
         Then::Declined => end(run, Ending::Declined).await,
         Then::Exited => end(run, Ending::Exited).await,
+        Then::HandedOver => hand_over(run).await,
         Then::StepDone => Ok(Flow::StepEnded),
     }
 }
@@ -131,22 +132,14 @@ async fn carry_on(run: &mut Active) -> Result<Flow, Problem> {
     Ok(Flow::Goes)
 }
 
-/// Whether the provider only wants to be asked again.
+/// Whether the model is asked again: its provider wants that, or the window was full and is emptied first.
 pub(super) fn goes_on(stop: &StopReason) -> bool {
-    matches!(stop, StopReason::Pause)
+    matches!(stop, StopReason::Pause | StopReason::ContextExceeded)
 }
 
 async fn model_stopped(run: &mut Active, stop: &StopReason) -> Result<Flow, Problem> {
     match stop {
         StopReason::Refusal => return fail(run, ErrorFamily::Refusal, "the model declined to answer".to_owned()).await,
-        StopReason::ContextExceeded => {
-            return fail(
-                run,
-                ErrorFamily::ContextOverflow,
-                "the conversation is larger than the model's window".to_owned(),
-            )
-            .await;
-        }
         StopReason::MaxTokens => return carry_on(run).await,
         stop if goes_on(stop) => return Ok(Flow::Goes),
         _ => {}
@@ -215,20 +208,43 @@ pub(crate) async fn end(run: &mut Active, ending: Ending) -> Result<Flow, Proble
     finish(run, ending, summary).await
 }
 
-async fn finish(run: &mut Active, ending: Ending, summary: String) -> Result<Flow, Problem> {
+/// Ends the run so.
+pub(super) async fn finish(run: &mut Active, ending: Ending, summary: String) -> Result<Flow, Problem> {
     checkpoint::after_run(&run.inner, &run.state.start.run, &run.state.start.thread).await?;
     let follow_up = match ending {
         Ending::Exited => Some(clock::new_id('r')),
         _ => None,
     };
+    let further = match &follow_up {
+        Some(id) => intake::after_exit(run, id).await?,
+        None => Vec::new(),
+    };
+    ended(run, ending, summary, follow_up, further).await
+}
+
+/// Ends the run, and a fresh thread goes on with the text that the person agreed to.
+async fn hand_over(run: &mut Active) -> Result<Flow, Problem> {
+    checkpoint::after_run(&run.inner, &run.state.start.run, &run.state.start.thread).await?;
+    let (id, thread) = (clock::new_id('r'), clock::new_id('t'));
+    let further = intake::handed_over(run, &id, &thread).await?;
+    let summary = format!("A fresh thread goes on: {thread}.");
+    ended(run, Ending::Delivered, summary, Some(id), further).await
+}
+
+/// Appends the end of a run with what it starts.
+async fn ended(
+    run: &mut Active,
+    ending: Ending,
+    summary: String,
+    follow_up: Option<String>,
+    further: Vec<Fact>,
+) -> Result<Flow, Problem> {
     let mut facts = vec![Fact::RunEnded {
         conclusion: conclude(ending),
         summary,
-        follow_up: follow_up.clone(),
+        follow_up,
     }];
-    if let Some(id) = follow_up {
-        facts.extend(intake::after_exit(run, &id).await?);
-    }
+    facts.extend(further);
     run.record(facts).await?;
     Ok(Flow::Ended)
 }

@@ -16,7 +16,7 @@ use crate::lines::{COMMANDS, Typed};
 use crate::near::suggestion;
 use crate::print::Mark;
 
-const HELP: [&str; 10] = [
+const HELP: [&str; 11] = [
     "/plan [text]         switch to Plan, and send the text there",
     "/agent [text]        switch to Agent, and send the text there",
     "/orchestrate [text]  switch to Orchestrate, and send the text there",
@@ -24,6 +24,7 @@ const HELP: [&str; 10] = [
     "/inbox               everything that waits for you",
     "/undo                take back the newest run: its changes in files, and its part here",
     "/redo                bring back what /undo took",
+    "/compact [text]      let a summary stand for the conversation; the text says what to keep",
     "/later               leave what is asked for later",
     "/quit                leave; what waits goes on waiting",
     "anything else is a message; Ctrl-C stops a run",
@@ -38,6 +39,7 @@ enum Input {
     Inbox,
     Undo,
     Redo,
+    Compact(Option<String>),
     Help,
     Quit,
     Unknown(String),
@@ -58,6 +60,7 @@ fn read(line: &str) -> Input {
         "/inbox" => Input::Inbox,
         "/undo" => Input::Undo,
         "/redo" => Input::Redo,
+        "/compact" => Input::Compact(draft),
         "/help" => Input::Help,
         "/quit" => Input::Quit,
         "/plan" | "/agent" | "/orchestrate" => match Mode::chosen(word.trim_start_matches('/')) {
@@ -200,6 +203,17 @@ impl Talk {
                 Some(thread) => self.act(Command::Redo { thread: thread.clone() }).await,
                 None => Err(Problem::usage("there is nothing to redo")),
             },
+            Input::Compact(keep) => match &space.thread {
+                Some(thread) => {
+                    self.act(Command::Compact {
+                        thread: thread.clone(),
+                        keep,
+                        options: options(),
+                    })
+                    .await
+                }
+                None => Err(Problem::usage("there is nothing to compact")),
+            },
             Input::Switch(to, draft) => {
                 self.act(Command::SwitchMode {
                     space: None,
@@ -324,6 +338,8 @@ mod tests {
             Input::Switch(agent, Some("fix the test".to_owned()))
         );
         assert_eq!(read("/quit"), Input::Quit);
+        assert_eq!(read("/compact"), Input::Compact(None));
+        assert_eq!(read("/compact the paths"), Input::Compact(Some("the paths".to_owned())));
         assert_eq!(read(""), Input::Nothing);
         assert_eq!(read("\n \n"), Input::Nothing);
         for pasted in ["/quit\nnow", "see:\n/agent rm it"] {

@@ -53,7 +53,14 @@ pub(crate) fn word(verdict: Verdict) -> &'static str {
     key.map_or("", |(word, _)| word)
 }
 
-const LIMITS: &[&str] = &["mistakes", "tokens", "minutes", "retries", "retry_pause_ms"];
+const LIMITS: &[&str] = &[
+    "mistakes",
+    "tokens",
+    "minutes",
+    "retries",
+    "retry_pause_ms",
+    "compact_at",
+];
 /// The word that takes the mistake limit away.
 const OFF: &str = "off";
 const AUTONOMIES: &[&str] = &["propose_only", "act_with_approval", "act_freely"];
@@ -114,6 +121,8 @@ pub(crate) struct LimitTable {
     pub(crate) retries: Option<Given<u32>>,
     /// Milliseconds before the first of them.
     pub(crate) retry_pause_ms: Option<Given<u64>>,
+    /// Tokens of a request at which a conversation is compacted.
+    pub(crate) compact_at: Option<Given<u64>>,
 }
 
 /// Reads a file. `folder` is where it lies: a scripted model is named relative to it.
@@ -323,6 +332,7 @@ fn limits(page: &mut Page<'_>, table: &DeTable<'_>, limits: &mut LimitTable) {
             "minutes" => limits.minutes = page.whole("minutes", 1, value),
             "retries" => limits.retries = small(page, "retries", 0, value),
             "retry_pause_ms" => limits.retry_pause_ms = page.whole("retry_pause_ms", 1, value),
+            "compact_at" => limits.compact_at = page.whole("compact_at", 1, value),
             other => page.unknown_key(key.span().start, "limits", other, LIMITS),
         }
     }

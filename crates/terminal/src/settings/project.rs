@@ -178,6 +178,9 @@ impl Refusals<'_> {
         if let Some(given) = &limits.retry_pause_ms {
             self.widens(given, "retry_pause_ms", given.value > above.retry_pause_ms);
         }
+        if let Some(given) = &limits.compact_at {
+            self.widens(given, "compact_at", given.value > above.compact_at.unwrap_or(u64::MAX));
+        }
     }
 
     fn widens<T>(&mut self, given: &Given<T>, key: &str, wider: bool) {

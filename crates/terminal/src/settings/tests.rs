@@ -98,6 +98,7 @@ tokens = 1000
 minutes = 5
 retries = 0
 retry_pause_ms = 10
+compact_at = 90_000
 [autonomy]
 default = "act_freely"
 [landing]
@@ -156,6 +157,7 @@ default = "commits"
         minutes: Some(5),
         retries: 0,
         retry_pause_ms: 10,
+        compact_at: Some(90_000),
     };
     assert_eq!(settings.limits, limits);
     assert_eq!(

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use futures_util::future::{BoxFuture, FutureExt, ready};
 use serde_json::Value;
-use stance_tools::{Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Said, TodoItem, UserQuestion};
+use stance_tools::{
+    Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Proposal, Said, TodoItem, UserQuestion,
+};
 use work::plan::PlanDraft;
 
 #[derive(Default)]
@@ -52,6 +54,10 @@ impl Desk for FakeDesk {
 
     fn plan_reply<'a>(&'a self, call_id: &'a str, reply: PlanReply) -> DeskAnswer<'a, Said> {
         self.answer(call_id, &format!("reply {}", reply.response), self.said())
+    }
+
+    fn propose<'a>(&'a self, call_id: &'a str, proposal: Proposal, context: &'a str) -> DeskAnswer<'a, Said> {
+        self.answer(call_id, &format!("propose {proposal:?} {context}"), self.said())
     }
 
     fn progress<'a>(&'a self, call_id: &'a str, note: String) -> DeskAnswer<'a, ()> {

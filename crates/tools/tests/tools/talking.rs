@@ -45,6 +45,22 @@ async fn a_question_waits_or_says_that_nobody_is_here() {
 }
 
 #[tokio::test]
+async fn a_proposal_waits_or_says_that_nobody_is_here() {
+    for tool in ["condense", "new_task"] {
+        let arguments = json!({"context": "Goal: rounding. Next: the test."});
+        let (waits, desk) = call(taken(Said::Waits), tool, arguments.clone()).await;
+        assert_eq!((waits.then, waits.is_error), (Then::Waits, false));
+        let heard = desk.heard.lock().unwrap().concat();
+        assert!(heard.ends_with("Goal: rounding. Next: the test."), "{heard}");
+        let (nobody, _) = call(taken(Said::NobodyHere), tool, arguments).await;
+        assert_eq!((nobody.then, nobody.is_error), (Then::GoOn, false));
+        assert!(nobody.words().starts_with("Nobody is here"));
+        let fault = Ground::planning().call(tool, json!({"context": " "})).await.fault();
+        assert!(fault.contains("context") && fault.contains("Example"), "{fault}");
+    }
+}
+
+#[tokio::test]
 async fn a_plan_reply_goes_on_waits_or_ends() {
     let arguments = json!({"response": "two ways", "task_progress": "- [x] look\n- [ ] think"});
     for (said, then, words) in [
