@@ -5,16 +5,20 @@
 mod bounds;
 mod builtins;
 mod command;
+mod deeds;
 mod found;
 mod git;
 #[cfg(test)]
 mod hostile;
+mod names;
 mod options;
 mod programs;
 mod recorded;
+mod redirections;
 mod scripts;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod walk;
 mod word;
 mod wrappers;

@@ -233,7 +233,7 @@ fn asks(finding: &mut Finding<'_>, rest: &[Text]) -> Kind {
                     .map(|(host, _)| host.to_owned())
             };
             if url.contains("://") {
-                super::command::host_of(url)
+                super::deeds::host_of(url)
             } else {
                 of_scp()
             }

@@ -1,16 +1,14 @@
-//! Walking a parsed line: lists, pipelines, compounds, redirections and assignments, down to simple
-//! commands. Knows in which folder each may run, and no program.
+//! Walking a parsed line: lists, pipelines and compounds, down to simple commands. Knows in which folder each may run, and no program.
 
 use brush_parser::ast::{
-    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem, CompoundCommand,
-    CompoundList, CompoundListItem, ExtendedTestExpr, ForClauseCommand, IfClauseCommand, IoFileRedirectKind,
-    IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList, SeparatorOperator, SimpleCommand, UnaryPredicate, Word,
+    AndOr, AndOrList, AssignmentValue, BinaryPredicate, Command, CommandPrefixOrSuffixItem, CompoundCommand,
+    CompoundList, CompoundListItem, ExtendedTestExpr, ForClauseCommand, IfClauseCommand, Pipeline,
+    ProcessSubstitutionKind, SeparatorOperator, SimpleCommand, UnaryPredicate, Word,
 };
-use brush_parser::ast::{BinaryPredicate, IoHereDocument, ProcessSubstitutionKind};
 
 use super::bounds::openings;
 use super::found::{Finding, Here, Kind, Meets};
-use super::word::{Inside, Text, here_document, options};
+use super::word::{Text, options};
 use crate::effect::EffectSet;
 
 /// How deep lines may stand within lines, and commands within commands.
@@ -80,7 +78,7 @@ impl Finding<'_> {
             .fold(here.clone(), |here, list| self.list(list, &here));
     }
 
-    fn list(&mut self, CompoundList(items): &CompoundList, here: &Here) -> Here {
+    pub(super) fn list(&mut self, CompoundList(items): &CompoundList, here: &Here) -> Here {
         let mut now = here.clone();
         for CompoundListItem(list, separator) in items {
             let after = self.and_or(list, &now);
@@ -322,107 +320,6 @@ impl Finding<'_> {
         self.invoke(&words, here)
     }
 
-    fn redirects(&mut self, redirects: Option<&RedirectList>, here: &Here) {
-        for redirect in redirects.iter().flat_map(|list| &list.0) {
-            self.redirect(redirect, here);
-        }
-    }
-
-    fn redirect(&mut self, redirect: &IoRedirect, here: &Here) {
-        match redirect {
-            IoRedirect::File(_, kind, target) => self.file(kind, target, here),
-            IoRedirect::HereDocument(
-                _,
-                IoHereDocument {
-                    requires_expansion,
-                    doc,
-                    here_end,
-                    ..
-                },
-            ) => {
-                let mut inside = Inside::default();
-                if *requires_expansion {
-                    here_document(&doc.value, &mut inside);
-                }
-                if here_end.value.contains(['$', '`']) {
-                    inside.opaque = Some("a here-document ends in what is expanded elsewhere".to_owned());
-                }
-                self.within(inside, here);
-            }
-            IoRedirect::HereString(_, word) => {
-                self.word(word, here);
-            }
-            IoRedirect::OutputAndError(word, _) => self.opens(word, Meets::Writes, here),
-        }
-    }
-
-    fn file(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget, here: &Here) {
-        match (kind, target) {
-            (IoFileRedirectKind::Read, IoFileRedirectTarget::Filename(word)) => self.opens(word, Meets::Reads, here),
-            (_, IoFileRedirectTarget::Filename(word)) => self.opens(word, Meets::Writes, here),
-            (_, IoFileRedirectTarget::Fd(_)) => {}
-            (_, IoFileRedirectTarget::ProcessSubstitution(_, subshell)) => {
-                self.list(&subshell.list, here);
-            }
-            // `>&2` is a descriptor and `>&file` is a file.
-            (kind, IoFileRedirectTarget::Duplicate(word)) => {
-                let text = self.word(word, here);
-                let descriptor = |text: &str| {
-                    text == "-"
-                        || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty()
-                };
-                match (text.constant(), kind) {
-                    (Some(text), _) if descriptor(text) => {}
-                    (Some(_), IoFileRedirectKind::DuplicateOutput) => self.opens(word, Meets::Writes, here),
-                    _ => self.opaque("a redirection goes to an unknown place"),
-                }
-            }
-        }
-    }
-
-    fn opens(&mut self, word: &Word, meets: Meets, here: &Here) {
-        let path = self.word(word, here);
-        if path.shape.starts_with("/dev/tcp/") || path.shape.starts_with("/dev/udp/") {
-            self.opaque("a redirection opens a connection");
-            let host = path.shape.split('/').nth(3).unwrap_or_default();
-            return self.host(host);
-        }
-        self.redirected |= meets == Meets::Writes && self.matters(&path, here);
-        self.meets(&path, here, meets);
-    }
-
-    fn assignment(&mut self, assignment: &Assignment, here: &Here) {
-        match &assignment.name {
-            AssignmentName::VariableName(name) => self.sets(name),
-            AssignmentName::ArrayElementName(..) => self.opaque("an index is evaluated"),
-        }
-        match &assignment.value {
-            AssignmentValue::Scalar(word) => {
-                self.word(word, here);
-            }
-            AssignmentValue::Array(elements) => {
-                for (index, value) in elements {
-                    if index.is_some() {
-                        self.opaque("an index is evaluated");
-                    }
-                    self.word(value, here);
-                }
-            }
-        }
-    }
-
-    /// Notes that a variable is set.
-    pub(super) fn sets(&mut self, name: &str) {
-        let starts_otherwise =
-            STEERING.contains(&name) || STEERING_PREFIXES.iter().any(|start| name.starts_with(start));
-        if starts_otherwise {
-            self.opaque(format!("the variable {name} changes what is started"));
-        } else if !heeded_by_nobody(name) {
-            self.variables_set = true;
-        }
-        self.steered |= !only_looks(name);
-    }
-
     /// Notes a test or another shell word that only looks.
     pub(super) fn looks(&mut self, words: &[Text], here: &Here) {
         self.found(words, here, Kind::read(Meets::Names));
@@ -438,90 +335,4 @@ impl Finding<'_> {
 fn is_number(text: &Text) -> bool {
     text.constant()
         .is_some_and(|text| !text.is_empty() && text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// Variables that change which programs are started, or what the shell evaluates.
-const STEERING: &[&str] = &[
-    "PATH",
-    "IFS",
-    "ENV",
-    "SHELL",
-    "SHELLOPTS",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS3",
-    "PS4",
-    "PROMPT_COMMAND",
-    "CDPATH",
-    "HOME",
-    "PWD",
-    "OLDPWD",
-    "GLOBIGNORE",
-    "HISTFILE",
-    "EXECIGNORE",
-    "FIGNORE",
-    "MAIL",
-    "MAILPATH",
-    "POSIXLY_CORRECT",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "MANPAGER",
-    "BROWSER",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "LESS",
-    "NODE_OPTIONS",
-    "RUBYOPT",
-    "PERL5OPT",
-    "PERL5LIB",
-    "PERL5DB",
-    "RUSTC",
-    "RUSTC_WRAPPER",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "CC",
-    "CXX",
-    "LD",
-    "TAR_OPTIONS",
-    "SSH_ASKPASS",
-    "RSYNC_RSH",
-    "CVS_RSH",
-    "MAKEFLAGS",
-    "MAKEFILES",
-    "GCONV_PATH",
-    "LOCPATH",
-    "NLSPATH",
-    "RIPGREP_CONFIG_PATH",
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "OPTIND",
-    "RANDOM",
-    "SECONDS",
-];
-
-/// Beginnings of such names.
-const STEERING_PREFIXES: &[&str] = &[
-    "LD_", "DYLD_", "BASH", "GIT_", "PYTHON", "MALLOC_", "GLIBC_", "XDG_", "_",
-];
-
-/// Whether a variable of this name only changes how things look.
-fn only_looks(name: &str) -> bool {
-    const LOOKS: &[&str] = &[
-        "LANG",
-        "TZ",
-        "NO_COLOR",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "COLUMNS",
-        "LINES",
-        "TERM",
-    ];
-    LOOKS.contains(&name) || name.starts_with("LC_")
-}
-
-/// Whether no program that is a proven read heeds a variable of this name.
-fn heeded_by_nobody(name: &str) -> bool {
-    let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    only_looks(name) || (name.bytes().all(small) && !name.ends_with("_proxy"))
 }

@@ -148,7 +148,11 @@ fn inside_the_walls_no_deny_rule_stops_a_program_it_does_not_name() {
         }
     }
     for rule in ["cargo *", "effect(process_spawn)"] {
-        assert_eq!(outcome(&person(DENY, &[rule]), "cargo test"), "deny deny_rule", "{rule}");
+        assert_eq!(
+            outcome(&person(DENY, &[rule]), "cargo test"),
+            "deny deny_rule",
+            "{rule}"
+        );
     }
 }
 
