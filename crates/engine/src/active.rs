@@ -179,6 +179,7 @@ pub(crate) async fn scope(
         containment: spec.containment(),
         inspection: spec.inspection().ok(),
         servers,
+        logins: inner.mcp.logins().clone(),
         committer: committer.map_or_else(nobody, |who| (who.name().to_owned(), who.mail().to_owned())),
         cancel: stop,
     })

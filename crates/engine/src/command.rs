@@ -155,6 +155,11 @@ pub enum Command {
         /// Which tools; none named: all of them.
         tools: Vec<String>,
     },
+    /// Forgets the login at an MCP server.
+    LogOutOfServer {
+        /// Its name.
+        name: String,
+    },
     /// Forgets the trust in a part.
     ForgetTrust {
         /// The part.

@@ -16,6 +16,7 @@ use crate::explain;
 use crate::inbox;
 use crate::inner::Inner;
 use crate::intake;
+use crate::mcp::ServerLogin;
 use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
@@ -145,6 +146,12 @@ impl Engine {
     /// The configured MCP servers, and how they stand.
     pub fn mcp_servers(&self) -> Vec<McpServerView> {
         mcp::views(&self.0)
+    }
+
+    /// Begins a login at an MCP server: one that is allowed, or that has the digest it was shown with. Nothing of it
+    /// stands in the journal.
+    pub async fn begin_login(&self, name: &str, shown: Option<&str>) -> Result<ServerLogin, Problem> {
+        mcp::begin_login(&self.0, name, shown).await
     }
 
     /// Runs, newest first.

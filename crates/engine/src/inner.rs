@@ -84,7 +84,8 @@ impl Inner {
             parts.push((part, standing));
         }
         let servers = std::mem::take(&mut config.servers);
-        let mcp = Mcp::of(&journal, servers, &worktree, config.walls.as_deref()).await?;
+        let logins = tools::mcp::Logins::new(config.home.join("logins"));
+        let mcp = Mcp::of(&journal, servers, logins, &worktree, config.walls.as_deref()).await?;
         let toolbox = tools::toolbox().map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
         Ok(Inner {
             holder: clock::holder("stance"),

@@ -75,6 +75,7 @@ pub(crate) async fn carry_out(inner: &Inner, command: Command) -> Result<Done, P
         Command::AllowServer { name, digest, mode } => mcp::allow(inner, &name, &digest, mode).await.map(Done::Said),
         Command::ForgetServer { name } => mcp::forget(inner, &name).await.map(Done::Said),
         Command::TrustServer { name, tools } => mcp::believe(inner, &name, tools).await.map(Done::Said),
+        Command::LogOutOfServer { name } => mcp::log_out(inner, &name).map(Done::Said),
         Command::ForgetTrust { what } => trust::forget(&inner.journal, &inner.config.operator, &what)
             .await
             .map(Done::Said),

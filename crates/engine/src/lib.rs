@@ -55,6 +55,7 @@ pub use config::{
 };
 pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers};
 pub use fact::{LeftOut, Moment};
+pub use mcp::ServerLogin;
 pub use problem::{Problem, ProblemKind};
 pub use repo::checkpoint::{Change, Why};
 pub use rules::keepable;

@@ -2,22 +2,26 @@
 //! allowance is trust in one content: what is started, and what it offered then. It must not know the
 //! protocol.
 
+mod acts;
+
+pub use acts::ServerLogin;
+pub(crate) use acts::{allow, begin_login, believe, forget, log_out};
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use modes::{Built, ForeignTool, Mode, WallsStanding, descriptor};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use tools::Toolbox;
-use tools::mcp::{Allowed, Launch, Offer, Pinned, Server, Servers, look};
+use tools::mcp::{Allowed, Launch, LoginStanding, Logins, Offer, Pinned, Server, Servers};
 
-use crate::active::{Active, scope};
-use crate::explain;
+use crate::active::Active;
+use crate::clock;
 use crate::fact::Fact;
 use crate::inner::Inner;
 use crate::journal::Journal;
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::Problem;
 use crate::trust::{self, Trust};
 use crate::view::{McpServerView, McpToolView, Pending};
 
@@ -26,9 +30,6 @@ const CHANGED: &str = "Stance: the server's tools changed";
 
 /// The word for every tool that says it only reads.
 const EVERY: &str = "*";
-
-/// The scratch folder, named as one of a run, for looking at servers.
-const LOOKED: &str = "mcp";
 
 /// What a run has of one server, as it stood when the run started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,7 @@ pub(crate) struct RunServer {
 /// The configured servers, as they stand, and those that are up.
 pub(crate) struct Mcp {
     known: Mutex<Vec<Known>>,
+    logins: Logins,
     up: Mutex<BTreeMap<String, Arc<Servers>>>,
 }
 
@@ -99,6 +101,7 @@ impl Mcp {
     pub(crate) async fn of(
         journal: &Journal,
         servers: Vec<Server>,
+        logins: Logins,
         worktree: &std::path::Path,
         walls: Option<&sandbox::Walls>,
     ) -> Result<Mcp, Problem> {
@@ -117,8 +120,18 @@ impl Mcp {
             .collect();
         Ok(Mcp {
             known: Mutex::new(known),
+            logins,
             up: Mutex::default(),
         })
+    }
+
+    /// Where logins to servers are kept.
+    pub(crate) fn logins(&self) -> &Logins {
+        &self.logins
+    }
+
+    fn lacks_login(&self, server: &Server) -> bool {
+        self.logins.standing(server, clock::now_ms()) == LoginStanding::Needed
     }
 
     fn known(&self) -> Vec<Known> {
@@ -151,16 +164,15 @@ impl Mcp {
         }
     }
 
-    /// What a run that starts now in this mode has.
+    /// What a run that starts now in this mode has. One that asks for a login and has none would answer nothing.
     pub(crate) fn of_run(&self, mode: Mode, walls: WallsStanding) -> Vec<RunServer> {
-        let here = |known: &Known| known.server.modes.is_empty() || known.server.modes.contains(&mode);
+        let here = |known: &Known| known.is_for(mode) && !self.lacks_login(&known.server);
         let runs = self.known().into_iter().filter(here);
         runs.filter_map(|known| known.for_run(walls)).collect()
     }
 
     /// What a person should know of servers that a run in this mode does not have.
     fn missing(&self, mode: Mode) -> Vec<String> {
-        let here = |known: &Known| known.server.modes.is_empty() || known.server.modes.contains(&mode);
         let missing = |known: Known| {
             let name = &known.server.name;
             match &known.standing {
@@ -172,9 +184,13 @@ impl Mcp {
                     "the MCP server {name} is not started: it is not what was allowed. `stance mcp list` shows what \
                      changed."
                 )),
+                Standing::Allowed { .. } if self.lacks_login(&known.server) => Some(format!(
+                    "the MCP server {name} asks for a login, and the run goes on without it: `stance mcp login {name}`"
+                )),
                 Standing::Allowed { .. } => None,
             }
         };
+        let here = |known: &Known| known.is_for(mode);
         self.known().into_iter().filter(here).filter_map(missing).collect()
     }
 
@@ -199,6 +215,10 @@ impl Mcp {
 }
 
 impl Known {
+    fn is_for(&self, mode: Mode) -> bool {
+        self.server.modes.is_empty() || self.server.modes.contains(&mode)
+    }
+
     /// Whose word no proven walls hold is not believed.
     fn for_run(self, walls: WallsStanding) -> Option<RunServer> {
         let Standing::Allowed {
@@ -238,7 +258,7 @@ impl Known {
         trust::digest(&allowance(&self.server.name), &self.content())
     }
 
-    fn view(&self) -> McpServerView {
+    fn view(&self, logins: &Logins) -> McpServerView {
         let (standing, then, tools) = match &self.standing {
             Standing::Unusable(why) => (format!("cannot be used: {why}"), None, Vec::new()),
             Standing::New => ("not allowed".to_owned(), None, Vec::new()),
@@ -260,6 +280,11 @@ impl Known {
         McpServerView {
             name: self.server.name.clone(),
             place: self.server.place.clone(),
+            login: match logins.standing(&self.server, clock::now_ms()) {
+                LoginStanding::NotAsked => None,
+                LoginStanding::Needed => Some("needs login".to_owned()),
+                LoginStanding::Here => Some("logged in".to_owned()),
+            },
             allowed: matches!(self.standing, Standing::Allowed { .. }),
             digest: self.digest().hex(),
             standing,
@@ -384,7 +409,8 @@ pub(crate) async fn note_changed(run: &mut Active) -> Result<(), Problem> {
 
 /// Every configured server.
 pub(crate) fn views(inner: &Inner) -> Vec<McpServerView> {
-    inner.mcp.known().iter().map(Known::view).collect()
+    let logins = inner.mcp.logins();
+    inner.mcp.known().iter().map(|known| known.view(logins)).collect()
 }
 
 /// What waits for a person: servers that were allowed and changed, and those nobody allowed yet.
@@ -396,7 +422,7 @@ pub(crate) fn pending(inner: &Inner) -> Vec<Pending> {
         .iter()
         .filter(|known| waits(known))
         .map(|known| {
-            let view = known.view();
+            let view = known.view(inner.mcp.logins());
             Pending {
                 kind: "mcp_server".to_owned(),
                 id: view.name.clone(),
@@ -414,144 +440,6 @@ pub(crate) fn pending(inner: &Inner) -> Vec<Pending> {
             }
         })
         .collect()
-}
-
-/// Allows a server as it was shown: starts it once, read-only unless the mode says otherwise, and keeps
-/// what it offers. Says what was allowed.
-pub(crate) async fn allow(inner: &Inner, name: &str, shown: &str, mode: Mode) -> Result<Vec<String>, Problem> {
-    let known = inner.mcp.find(name)?;
-    if let Standing::Unusable(why) = &known.standing {
-        return Err(Problem::refused(format!("the MCP server {name} cannot be used: {why}")));
-    }
-    if !known.digest().matches(shown) {
-        return Err(Problem::new(
-            ProblemKind::Stale,
-            format!("the MCP server {name} is not what was shown: it changed"),
-        )
-        .hint("look at it again: `stance mcp list`"));
-    }
-    let spec = explain::specimen(inner, mode).await?;
-    let scope = scope(inner, &spec, LOOKED, Arc::default(), CancellationToken::new()).await?;
-    let (pinned, left_out) = look(&known.server, &scope, inner.home.server(name)?)
-        .await
-        .map_err(|why| {
-            Problem::refused(format!(
-                "the MCP server {name} could not be used, and is not allowed: {why}"
-            ))
-            .hint("a program is started without a network; this one could write nothing but its own folder.")
-            .hint(format!(
-                "`stance mcp allow {name}@… --mode agent` starts it as Agent mode would."
-            ))
-        })?;
-    let before = last_allowed(inner, name).await?;
-    let content = pinned.text();
-    let what = allowance(name);
-    let digest = trust::digest(&what, &content).hex();
-    trust::trust(&inner.journal, &inner.config.operator, &what, &content, &digest).await?;
-    let mut words = vec![format!("{name} is allowed, with {} tools:", pinned.offers.len())];
-    words.extend(pinned.offers.iter().map(|offer| {
-        let says = if offer.says_it_reads() {
-            "says it only reads"
-        } else {
-            "may do anything"
-        };
-        format!("  {} · {says}", offer.name)
-    }));
-    words.extend(left_out.into_iter().map(|why| format!("  left out: {why}")));
-    if let Some(before) = before.filter(|before| *before != content) {
-        let now: Vec<String> = content.lines().map(str::to_owned).collect();
-        words.push("changed since it was allowed before:".to_owned());
-        words.extend(changes(&before, &now).into_iter().map(|line| format!("  {line}")));
-    }
-    if known.server.is_elsewhere() {
-        words.push(format!(
-            "`stance mcp trust {name} TOOL…` lets runs that only read have the tools you name."
-        ));
-    } else {
-        words.push(format!(
-            "`stance mcp trust {name}` believes what it says of its tools; no trust widens its walls."
-        ));
-    }
-    inner.mcp.refresh(&inner.journal).await?;
-    Ok(words)
-}
-
-/// The content that was allowed last, also when it was forgotten since.
-async fn last_allowed(inner: &Inner, name: &str) -> Result<Option<String>, Problem> {
-    let given = |fact| match fact {
-        Fact::TrustGiven { what, content, .. } if what == allowance(name) => Some(content),
-        _ => None,
-    };
-    let facts = inner.journal.facts(trust::STREAM).await?;
-    Ok(facts.into_iter().rev().find_map(|(_, _, fact)| given(fact)))
-}
-
-/// Forgets a server, and what was believed of it.
-pub(crate) async fn forget(inner: &Inner, name: &str) -> Result<Vec<String>, Problem> {
-    let given = trust::given(&inner.journal).await?;
-    if !given.contains_key(&allowance(name)) {
-        return Err(
-            Problem::usage(format!("the MCP server {name} is not allowed")).hint("`stance mcp list` shows which are.")
-        );
-    }
-    for what in [allowance(name), belief(name)]
-        .iter()
-        .filter(|what| given.contains_key(*what))
-    {
-        trust::forget(&inner.journal, &inner.config.operator, what).await?;
-    }
-    inner.mcp.refresh(&inner.journal).await?;
-    Ok(vec![format!("{name} is not allowed any more; no run starts it.")])
-}
-
-/// Believes what an allowed server says of these tools, or of all.
-pub(crate) async fn believe(inner: &Inner, name: &str, tools: Vec<String>) -> Result<Vec<String>, Problem> {
-    let known = inner.mcp.find(name)?;
-    let Standing::Allowed { trust, pinned, .. } = &known.standing else {
-        return Err(
-            Problem::refused(format!("the MCP server {name} is not allowed as it is"))
-                .hint(format!("`stance mcp allow {name}` shows it.")),
-        );
-    };
-    let reading: Vec<&str> = pinned
-        .offers
-        .iter()
-        .filter(|offer| offer.says_it_reads())
-        .map(|offer| offer.name.as_str())
-        .collect();
-    if let Some(other) = tools.iter().find(|tool| !reading.contains(&tool.as_str())) {
-        return Err(Problem::usage(format!(
-            "{name} has no tool {other} of which it says that it only reads"
-        ))
-        .hint(match reading.as_slice() {
-            [] => "it says so of none: there is nothing to believe.".to_owned(),
-            names => format!("it says so of: {}", names.join(", ")),
-        }));
-    }
-    if tools.is_empty() && known.server.is_elsewhere() {
-        return Err(Problem::usage(format!(
-            "{name} is reached over the network, where no walls stand around it: name the tools"
-        ))
-        .hint(format!("stance mcp trust {name} {}", reading.join(" "))));
-    }
-    let tools = if tools.is_empty() {
-        vec![EVERY.to_owned()]
-    } else {
-        tools
-    };
-    let (what, content) = (belief(name), believing(&trust.digest, &tools));
-    let digest = trust::digest(&what, &content).hex();
-    trust::trust(&inner.journal, &inner.config.operator, &what, &content, &digest).await?;
-    inner.mcp.refresh(&inner.journal).await?;
-    let which = if tools == [EVERY] {
-        reading.join(", ")
-    } else {
-        tools.join(", ")
-    };
-    Ok(vec![format!(
-        "{name} is believed where it says that it only reads ({which}); its walls stay as they are, and a change asks \
-         again."
-    )])
 }
 
 impl Mcp {

@@ -468,6 +468,8 @@ pub struct McpServerView {
     pub allowed: bool,
     /// How it stands, in words.
     pub standing: String,
+    /// Whether somebody is logged in, in words; none where it never asked for that.
+    pub login: Option<String>,
     /// The digest that allowing it names.
     pub digest: String,
     /// What using it would start or ask, in lines.

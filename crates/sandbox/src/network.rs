@@ -82,35 +82,31 @@ pub enum Unreachable {
 impl Network {
     /// The judged addresses of a host: what to connect to, without asking for the name again.
     pub async fn addresses(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, Unreachable> {
-        let Some(host) = host_key(name, port) else {
-            return Err(Unreachable::Refused {
-                host: format!("{name:?}"),
-                why: "it names no host".to_owned(),
-                can_ask: false,
-            });
-        };
+        let host = key(name, port)?;
         let refused = |why: String, can_ask: bool| Unreachable::Refused {
             host: host.clone(),
             why,
             can_ask,
         };
         match self.gate.decide(&host) {
-            HostDecision::Allowed => {}
-            HostDecision::Asks(why) => return Err(refused(why, true)),
-            HostDecision::Denied(why) => return Err(refused(why, false)),
+            HostDecision::Allowed => self.addresses_named(name, port).await,
+            HostDecision::Asks(why) => Err(refused(why, true)),
+            HostDecision::Denied(why) => Err(refused(why, false)),
         }
-        let bare = host_key(name, 443).unwrap_or_default();
-        let found = match bare.parse::<IpAddr>() {
-            Ok(address) => vec![SocketAddr::new(address, port)],
-            Err(_) => self
-                .names
-                .lookup(&bare, port)
-                .await
-                .map_err(|error| Unreachable::Failed {
-                    host: host.clone(),
-                    why: error.to_string(),
-                })?,
-        };
+    }
+
+    /// The judged addresses of a host that a person named: no list is asked, a rule that denies it holds,
+    /// and addresses of the person's own network count where a rule names that very host.
+    pub async fn addresses_named(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, Unreachable> {
+        let host = key(name, port)?;
+        if let HostDecision::Denied(why) = self.gate.decide(&host) {
+            return Err(Unreachable::Refused {
+                host,
+                why,
+                can_ask: false,
+            });
+        }
+        let found = self.resolved(name, port).await?;
         if self.gate.names(&host) {
             return Ok(found);
         }
@@ -124,7 +120,11 @@ impl Network {
                 let why = format!(
                     "it leads to {own}, an address of your own network; only a rule that names it, net({host}), opens that"
                 );
-                Err(refused(why, false))
+                Err(Unreachable::Refused {
+                    host,
+                    why,
+                    can_ask: false,
+                })
             }
             (true, None) => Err(Unreachable::Failed {
                 host,
@@ -132,4 +132,28 @@ impl Network {
             }),
         }
     }
+
+    async fn resolved(&self, name: &str, port: u16) -> Result<Vec<SocketAddr>, Unreachable> {
+        let host = key(name, port)?;
+        let bare = host_key(name, 443).unwrap_or_default();
+        match bare.parse::<IpAddr>() {
+            Ok(address) => Ok(vec![SocketAddr::new(address, port)]),
+            Err(_) => self
+                .names
+                .lookup(&bare, port)
+                .await
+                .map_err(|error| Unreachable::Failed {
+                    host,
+                    why: error.to_string(),
+                }),
+        }
+    }
+}
+
+fn key(name: &str, port: u16) -> Result<String, Unreachable> {
+    host_key(name, port).ok_or_else(|| Unreachable::Refused {
+        host: format!("{name:?}"),
+        why: "it names no host".to_owned(),
+        can_ask: false,
+    })
 }

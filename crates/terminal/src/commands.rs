@@ -219,6 +219,8 @@ mod tests {
             &["mcp", "allow", "notes@d"],
             &["mcp", "trust", "notes"],
             &["mcp", "forget", "notes"],
+            &["mcp", "login", "notes"],
+            &["mcp", "logout", "notes"],
         ] {
             assert!(decides(act(line).as_ref()), "{line:?}");
         }

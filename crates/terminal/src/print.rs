@@ -121,6 +121,12 @@ impl Printer {
         self.write(&format!("{sign} {}\n", lines.join("\n  ")));
     }
 
+    /// An address to open, in one piece however long it is. It has no spaces, as every address that was read.
+    pub(crate) fn address(&mut self, address: &str) {
+        self.end_stream();
+        self.write(&format!("  {}\n", printable(address)));
+    }
+
     /// Words no operator wrote, in a frame.
     pub(crate) fn foreign(&mut self, text: &str) {
         self.end_stream();

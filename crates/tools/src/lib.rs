@@ -13,6 +13,7 @@ mod code;
 mod desk;
 mod files;
 mod git;
+mod https;
 pub mod mcp;
 mod place;
 mod plan;

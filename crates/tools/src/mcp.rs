@@ -5,6 +5,7 @@
 
 mod connection;
 mod http;
+mod login;
 mod offer;
 mod resource;
 mod result;
@@ -12,6 +13,7 @@ mod server;
 mod servers;
 mod tool;
 
+pub use login::{Login, LoginStanding, Logins};
 pub use offer::{Offer, Pinned};
 pub(crate) use resource::{LoadMcpDocumentation, ReadMcpResource};
 pub use server::{Launch, Server, Template};

@@ -8,7 +8,7 @@ use modes::{Containment, HostGate};
 use sandbox::Places;
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::Servers;
+use crate::mcp::{Logins, Servers};
 
 /// The scope of one run's calls.
 #[derive(Clone)]
@@ -46,6 +46,8 @@ pub struct Scope {
     pub inspection: Option<Containment>,
     /// The MCP servers of the run.
     pub servers: Arc<Servers>,
+    /// Where logins to them are kept.
+    pub logins: Logins,
     /// Who commits are by: name and mail.
     pub committer: (String, String),
     /// Ends when a person stops the run.

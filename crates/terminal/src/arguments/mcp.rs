@@ -29,6 +29,21 @@ pub(crate) enum McpAct {
         /// The server.
         name: String,
     },
+    /// Logs in at a server that asks for it, in your browser.
+    #[command(
+        after_help = "Example:\n  stance mcp login forge\n\nOpen the address it prints. It waits until you \
+                            have answered there, and keeps what it is given in STANCE_HOME, for you alone."
+    )]
+    Login {
+        /// NAME of an allowed server, or NAME@DIGEST as it was shown.
+        #[arg(value_name = "NAME[@DIGEST]")]
+        named: Named,
+    },
+    /// Forgets the login at a server.
+    Logout {
+        /// The server.
+        name: String,
+    },
     /// Shows what an allowed server offers.
     Tools {
         /// The server.

@@ -16,6 +16,8 @@ pub(super) async fn mcp(house: &House, act: McpAct) -> Result<Exit, Problem> {
         McpAct::List { json } => list(house, json).await,
         McpAct::Tools { name, json } => tools(house, &name, json).await,
         McpAct::Allow { named, mode } => allow(house, named, mode).await,
+        McpAct::Login { named } => login(house, named).await,
+        McpAct::Logout { name } => carry_out(house, Command::LogOutOfServer { name }).await,
         McpAct::Forget { name } => carry_out(house, Command::ForgetServer { name }).await,
         McpAct::Trust { name, tools } => carry_out(house, Command::TrustServer { name, tools }).await,
     }
@@ -46,7 +48,12 @@ async fn list(house: &House, json: bool) -> Result<Exit, Problem> {
 }
 
 fn show(door: &mut Door, server: &McpServerView) {
-    let head = format!("{} · {} · {}", server.name, server.standing, server.place);
+    let login = server
+        .login
+        .as_ref()
+        .map(|login| format!(" · {login}"))
+        .unwrap_or_default();
+    let head = format!("{} · {}{login} · {}", server.name, server.standing, server.place);
     door.printer.line(Mark::Note, &shortened(&head));
     let shown = if server.changes.is_empty() {
         &server.launched
@@ -106,6 +113,30 @@ async fn allow(house: &House, named: Named, mode: Mode) -> Result<Exit, Problem>
         mode,
     };
     Ok(door.act(command).await?.exit)
+}
+
+async fn login(house: &House, named: Named) -> Result<Exit, Problem> {
+    let mut door = door(
+        house,
+        Opening {
+            proved: Proved::Now,
+            ..Opening::to_look(false)
+        },
+    )
+    .await?;
+    let login = door.engine.begin_login(&named.id, named.digest.as_deref()).await?;
+    let whose = format!(
+        "{:?} gives the login. Open this address in your browser:",
+        login.issuer()
+    );
+    door.printer.line(Mark::Note, &whose);
+    door.printer.address(login.address());
+    door.printer
+        .line(Mark::Note, "waiting for your answer there; Ctrl-C leaves it");
+    for line in login.finish().await? {
+        door.printer.line(Mark::Note, &line);
+    }
+    Ok(Exit::FINE)
 }
 
 async fn tools(house: &House, name: &str, json: bool) -> Result<Exit, Problem> {

@@ -17,7 +17,7 @@ use crate::environment::Environment;
 const LONGEST_NAME: usize = 32;
 const NAMES: &str = "a name has ASCII letters, digits, `-` and single `_` within, at most 32 of them";
 const TABLES: &[&str] = &["servers"];
-const KEYS: &[&str] = &["command", "args", "env", "url", "bearer_env", "modes"];
+const KEYS: &[&str] = &["command", "args", "env", "url", "bearer_env", "client_id", "modes"];
 
 /// A server as it stands in a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub(crate) enum LaunchText {
         url: String,
         /// Its headers.
         headers: BTreeMap<String, String>,
+        /// The client id for a login.
+        client: Option<String>,
     },
     /// It cannot be used, and why.
     Unusable(String),
@@ -77,9 +79,10 @@ impl ServerText {
                     arguments: arguments.clone(),
                     environment: filled(environment),
                 },
-                LaunchText::Address { url, headers } => Launch::Address {
+                LaunchText::Address { url, headers, client } => Launch::Address {
                     url: url.clone(),
                     headers: filled(headers),
+                    client: client.clone(),
                 },
                 LaunchText::Unusable(why) => Launch::Unusable { why: why.clone() },
             },
@@ -140,7 +143,7 @@ pub(super) fn table<'t>(page: &mut Page<'t>, table: &DeTable<'t>, read: &mut Fil
 
 fn server<'t>(page: &mut Page<'t>, at: usize, name: &str, table: &DeTable<'t>, read: &mut File) {
     let title = format!("mcp.servers.{name}");
-    let (mut command, mut url, mut bearer) = (None, None, None);
+    let (mut command, mut url, mut bearer, mut client) = (None, None, None, None);
     let (mut arguments, mut environment, mut modes) = (Vec::new(), BTreeMap::new(), Vec::new());
     for (key, value) in table {
         match key.get_ref().as_ref() {
@@ -149,23 +152,30 @@ fn server<'t>(page: &mut Page<'t>, at: usize, name: &str, table: &DeTable<'t>, r
             "env" => environment = variables(page, value),
             "url" => url = page.text("url", value),
             "bearer_env" => bearer = super::file::variable(page, "bearer_env", value),
+            "client_id" => client = page.text("client_id", value),
             "modes" => modes = mode_list(page, value),
             other => page.unknown_key(key.span().start, &title, other, KEYS),
         }
     }
     let launch = match (command, url) {
-        (Some(command), None) if bearer.is_none() => LaunchText::Program {
+        (Some(command), None) if bearer.is_none() && client.is_none() => LaunchText::Program {
             command: command.value,
             arguments,
             environment,
         },
-        (None, Some(url)) if arguments.is_empty() && environment.is_empty() && speaks_http(&url.value) => {
+        (None, Some(url))
+            if arguments.is_empty()
+                && environment.is_empty()
+                && !(bearer.is_some() && client.is_some())
+                && speaks_http(&url.value) =>
+        {
             LaunchText::Address {
                 url: url.value,
                 headers: bearer
                     .map(|given| ("Authorization".to_owned(), format!("Bearer ${{{}}}", given.value)))
                     .into_iter()
                     .collect(),
+                client: client.map(|given| given.value),
             }
         }
         _ => {
@@ -173,7 +183,7 @@ fn server<'t>(page: &mut Page<'t>, at: usize, name: &str, table: &DeTable<'t>, r
                 at,
                 format!(
                     "[{title}] names either a `command`, with `args` and `env`, or a `url` of http or https, with \
-                     `bearer_env`"
+                     `bearer_env` or `client_id`"
                 ),
             );
         }
@@ -282,6 +292,7 @@ fn described(server: &Value) -> Result<LaunchText, String> {
             Ok(LaunchText::Address {
                 url,
                 headers: texts(server, "headers")?,
+                client: None,
             })
         }
         (None, Some(_)) => Err("its address speaks something else than streamable HTTP".to_owned()),
@@ -312,7 +323,11 @@ mod tests {
                 arguments,
                 environment,
             } => format!("{command} {arguments:?} {environment:?}"),
-            LaunchText::Address { url, headers } => format!("{url} {headers:?}"),
+            LaunchText::Address { url, headers, client } => {
+                format!("{url} {headers:?} {}", client.as_deref().unwrap_or_default())
+                    .trim()
+                    .to_owned()
+            }
             LaunchText::Unusable(why) => why.clone(),
         }
     }

@@ -2,5 +2,6 @@
 
 mod allowing;
 mod ground;
+mod login;
 mod modes;
 mod network;

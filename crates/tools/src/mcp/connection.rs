@@ -1,5 +1,6 @@
 //! One conversation with one server, from the handshake to its end. It must not know what was allowed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,12 +9,14 @@ use rmcp::model::{
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResult, Resource,
 };
 use rmcp::service::{RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, RoleClient, serve_client};
 use sandbox::{Keep, Limits, Network, Places, Program, Running, Spawn, converse};
 
 use super::offer::{MOST_TOOLS, Offer};
-use super::server::{Launch, Server, program};
-use super::{http, offer};
+use super::server::{Launch, Server, Template, program};
+use super::servers::NotUsable;
+use super::{http, login, offer};
 use crate::scope::Scope;
 
 /// How long a server may take until it is ready.
@@ -40,13 +43,15 @@ pub(super) struct Connection {
     process: Option<Running>,
 }
 
-/// How a call failed.
+/// How it failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failed {
     #[error("it did not answer within {} s; the call was given up, and what it did is unknown", CALL.as_secs())]
     Silent,
     #[error("it went away during the call; what the call did is unknown")]
     Gone,
+    #[error("it asks for a login")]
+    Unwelcome,
     #[error("{0}")]
     Answered(String),
 }
@@ -64,24 +69,12 @@ impl ClientHandler for Listener {
 
 impl Connection {
     /// Starts or reaches a server and shakes hands; why that failed. `places` are those of the run.
-    pub(super) async fn open(server: &Server, scope: &Scope, places: &Places) -> Result<Connection, String> {
+    pub(super) async fn open(server: &Server, scope: &Scope, places: &Places) -> Result<Connection, Failed> {
         match &server.launch {
-            Launch::Unusable { why } => Err(why.clone()),
-            Launch::Address { url, headers } => {
-                let transport = http::transport(url, headers)?;
-                match tokio::time::timeout(HANDSHAKE, serve_client(Listener, transport)).await {
-                    Err(_) => Err(late()),
-                    Ok(Err(error)) if error.is_authorization_required() => Err(
-                        "it asks for a login. Stance has no login for MCP servers: put a token into an environment \
-                         variable and name it as `bearer_env`"
-                            .to_owned(),
-                    ),
-                    Ok(Err(error)) => Err(offer::shown(&error.to_string(), LONGEST_COMPLAINT)),
-                    Ok(Ok(service)) => Ok(Connection { service, process: None }),
-                }
-            }
+            Launch::Unusable { why } => Err(Failed::Answered(why.clone())),
+            Launch::Address { url, headers, .. } => reached(server, scope, url, headers).await,
             Launch::Program { .. } => {
-                let (process, stream) = start(server, scope, places)?;
+                let (process, stream) = start(server, scope, places).map_err(Failed::Answered)?;
                 let why = match tokio::time::timeout(HANDSHAKE, serve_client(Listener, stream)).await {
                     Ok(Ok(service)) => {
                         return Ok(Connection {
@@ -89,10 +82,10 @@ impl Connection {
                             process: Some(process),
                         });
                     }
-                    Ok(Err(error)) => offer::shown(&error.to_string(), LONGEST_COMPLAINT),
+                    Ok(Err(error)) => said(&error),
                     Err(_) => late(),
                 };
-                Err(with_complaints(why, process).await)
+                Err(Failed::Answered(with_complaints(why, process).await))
             }
         }
     }
@@ -187,6 +180,46 @@ impl Connection {
     }
 }
 
+/// Shakes hands with a server at an address, with the login it has or without one.
+async fn reached(
+    server: &Server,
+    scope: &Scope,
+    url: &str,
+    headers: &BTreeMap<String, Template>,
+) -> Result<Connection, Failed> {
+    let config = http::config(url, headers).map_err(Failed::Answered)?;
+    let plain = http::client(url).map_err(Failed::Answered)?;
+    let shaken = async {
+        let login = login::client(server, url, scope, &plain).await;
+        let login = login.map_err(|NotUsable(why)| Failed::Answered(why))?;
+        if let Some(client) = login {
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            Ok(serve_client(Listener, transport).await)
+        } else {
+            let transport = StreamableHttpClientTransport::with_client(plain, config);
+            Ok(serve_client(Listener, transport).await)
+        }
+    };
+    match tokio::time::timeout(HANDSHAKE, shaken).await {
+        Err(_) => Err(Failed::Answered(late())),
+        Ok(Err(failed)) => Err(failed),
+        Ok(Ok(Ok(service))) => Ok(Connection { service, process: None }),
+        Ok(Ok(Err(error))) => Err(refused(&error)),
+    }
+}
+
+/// What a server at an address, or who gave its login, came to.
+fn refused(error: &(dyn std::error::Error + 'static)) -> Failed {
+    if login::is_wanted(error) {
+        return Failed::Unwelcome;
+    }
+    Failed::Answered(login::unrenewed(error).map_or_else(|| said(error), str::to_owned))
+}
+
+fn said(error: &dyn std::error::Error) -> String {
+    offer::shown(&error.to_string(), LONGEST_COMPLAINT)
+}
+
 fn late() -> String {
     format!("it was not ready within {} s", HANDSHAKE.as_secs())
 }
@@ -200,7 +233,7 @@ async fn within<T>(time: Duration, answer: impl Future<Output = Result<T, Servic
             "it answered with an error: {}",
             offer::shown(&error.message, LONGEST_COMPLAINT)
         ))),
-        Ok(Err(error)) => Err(Failed::Answered(offer::shown(&error.to_string(), LONGEST_COMPLAINT))),
+        Ok(Err(error)) => Err(refused(&error)),
     }
 }
 

@@ -2,34 +2,25 @@
 //! configured. It must not know what is asked.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::redirect;
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use super::server::Template;
+use crate::https::{client_for, words};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Largest answer, in bytes.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// Makes the way to `url`; why it cannot be made.
-pub(super) fn transport(
+/// What is asked with each request to `url`; why it cannot be.
+pub(super) fn config(
     url: &str,
     headers: &BTreeMap<String, Template>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let address = reqwest::Url::parse(url).map_err(|error| format!("its URL cannot be read: {error}"))?;
-    let config = StreamableHttpClientTransportConfig::with_uri(url)
+) -> Result<StreamableHttpClientTransportConfig, String> {
+    Ok(StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(values(headers)?)
         .max_json_response_size(LARGEST)
-        .max_sse_event_size(LARGEST);
-    Ok(StreamableHttpClientTransport::with_client(client(&address)?, config))
+        .max_sse_event_size(LARGEST))
 }
 
 fn values(headers: &BTreeMap<String, Template>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
@@ -48,23 +39,8 @@ fn values(headers: &BTreeMap<String, Template>) -> Result<HashMap<HeaderName, He
         .collect()
 }
 
-/// For http nobody is trusted, so that a machine without roots can use a server of its own.
-fn client(address: &reqwest::Url) -> Result<reqwest::Client, String> {
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    let tls = if address.scheme() == "https" {
-        tls.with_platform_verifier().map_err(|error| error.to_string())?
-    } else {
-        tls.with_root_certificates(RootCertStore::empty())
-    };
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.with_no_client_auth())
-        .no_proxy()
-        .redirect(redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .pool_max_idle_per_host(0)
-        .user_agent(concat!("stance/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| error.to_string())
+/// What speaks to a server. An idle connection is not kept: servers end theirs when they like.
+pub(super) fn client(url: &str) -> Result<reqwest::Client, String> {
+    let address = reqwest::Url::parse(url).map_err(|error| format!("its URL cannot be read: {error}"))?;
+    client_for(&address)?.pool_max_idle_per_host(0).build().map_err(words)
 }

@@ -41,6 +41,8 @@ pub enum Launch {
         url: String,
         /// Headers of each request.
         headers: BTreeMap<String, Template>,
+        /// The client id for a login, where one was given out; else Stance registers itself.
+        client: Option<String>,
     },
     /// What stands there cannot be used.
     Unusable {
@@ -123,8 +125,9 @@ impl Server {
                 );
                 lines
             }
-            Launch::Address { url, headers } => {
+            Launch::Address { url, headers, client } => {
                 let mut lines = vec![line("url", &[url])];
+                lines.extend(client.iter().map(|id| line("client", &[id])));
                 lines.extend(headers.iter().map(|(name, text)| line("header", &[name, &text.source])));
                 lines
             }
@@ -137,6 +140,14 @@ impl Server {
         match &self.launch {
             Launch::Address { url, .. } => reqwest::Url::parse(url).ok()?.host_str().map(str::to_owned),
             _ => None,
+        }
+    }
+
+    /// Whether its own settings say what it is asked with.
+    pub(super) fn names_token(&self) -> bool {
+        match &self.launch {
+            Launch::Address { headers, .. } => headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")),
+            _ => false,
         }
     }
 

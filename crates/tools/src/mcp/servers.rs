@@ -69,17 +69,30 @@ pub async fn look(server: &Server, scope: &Scope, folder: PathBuf) -> Result<(Pi
     let launched = server.launched(&scope.worktree, scope.walls.as_deref());
     let connection = Connection::open(server, scope, &places(scope, &server.name, folder))
         .await
-        .map_err(NotUsable)?;
+        .map_err(|failed| NotUsable(why(&failed, server, scope)))?;
     let listed = connection.offers().await;
     let said = connection.end().await;
     let (offers, left_out) = listed.map_err(|failed| {
+        let why = why(&failed, server, scope);
         NotUsable(if said.is_empty() {
-            failed.to_string()
+            why
         } else {
-            format!("{failed}; it wrote: {said}")
+            format!("{why}; it wrote: {said}")
         })
     })?;
     Ok((Pinned { launched, offers }, left_out))
+}
+
+/// In words, how a server failed. That it asks for a login is kept in mind.
+fn why(failed: &Failed, server: &Server, scope: &Scope) -> String {
+    match failed {
+        Failed::Unwelcome if server.names_token() => "it does not take the token that its settings name".to_owned(),
+        Failed::Unwelcome => match scope.logins.need(server) {
+            Ok(()) => format!("it asks for a login, with `stance mcp login {}`", server.name),
+            Err(error) => format!("it asks for a login, and that could not be kept in mind: {error}"),
+        },
+        failed => failed.to_string(),
+    }
 }
 
 /// What its program sees and writes: what every process of the run does, but a home of its own.
@@ -169,7 +182,7 @@ impl Servers {
             if died {
                 line.crashed().await;
             }
-            done.map_err(|failed| NotUsable(format!("the MCP server {name}: {failed}")))
+            done.map_err(|failed| line.failed(held, &failed, scope))
         };
         tokio::select! {
             done = used => done,
@@ -209,7 +222,7 @@ impl Servers {
             }
             Err(failed) => {
                 line.crashed().await;
-                Err(NotUsable(format!("the MCP server {name}: {failed}")))
+                Err(line.failed(held, &failed, scope))
             }
         }
     }
@@ -237,9 +250,9 @@ async fn connected(held: &Held, line: &mut Line, scope: &Scope) -> Result<Connec
     }
     match Connection::open(server, scope, &places(scope, name, folder.clone())).await {
         Ok(connection) => Ok(connection),
-        Err(why) => {
+        Err(failed) => {
             line.crashes += 1;
-            Err(NotUsable(format!("the MCP server {name} could not be used: {why}")))
+            Err(line.failed(held, &failed, scope))
         }
     }
 }
@@ -255,6 +268,16 @@ impl Line {
         // Nobody else holds it: who used it had the line.
         if let Some(connection) = self.connection.take().and_then(Arc::into_inner) {
             connection.end().await;
+        }
+    }
+
+    /// Why a call was not done. One that asks for a login is not asked again in this run.
+    fn failed(&mut self, held: &Held, failed: &Failed, scope: &Scope) -> NotUsable {
+        let server = &held.allowed.server;
+        let why = format!("the MCP server {}: {}", server.name, why(failed, server, scope));
+        match failed {
+            Failed::Unwelcome => self.out(why),
+            _ => NotUsable(why),
         }
     }
 

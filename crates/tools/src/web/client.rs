@@ -2,15 +2,10 @@
 //! addresses that were judged and to no other. What a page says is nobody's business here.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
 
-use reqwest::{Url, redirect};
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
+use reqwest::Url;
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+use crate::https::{body, client_for, words};
 
 /// What a server answered, its body cut at a length.
 pub(super) struct Answer {
@@ -35,14 +30,8 @@ pub(super) async fn get(
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Answer, String> {
     let host = url.host_str().unwrap_or_default();
-    let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls(url)?)
-        .no_proxy()
-        .redirect(redirect::Policy::none())
-        .referer(false)
+    let client = client_for(url)?
         .resolve_to_addrs(host, addresses)
-        .connect_timeout(CONNECT_TIMEOUT)
-        .user_agent(concat!("stance/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(words)?;
     let mut response = client
@@ -76,40 +65,6 @@ pub(super) async fn get(
     if answer.leads_to.is_some() || !wanted(&answer.media_type) {
         return Ok(answer);
     }
-    while let Some(chunk) = response.chunk().await.map_err(words)? {
-        let room = most.saturating_sub(answer.body.len());
-        answer.body.extend(chunk.iter().take(room));
-        if chunk.len() > room {
-            answer.cut = true;
-            break;
-        }
-    }
+    (answer.body, answer.cut) = body(&mut response, most).await?;
     Ok(answer)
-}
-
-/// For https it trusts the roots the system trusts, for http nobody.
-fn tls(url: &Url) -> Result<ClientConfig, String> {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(words)?;
-    let config = if url.scheme() == "https" {
-        config.with_platform_verifier().map_err(words)?
-    } else {
-        config.with_root_certificates(RootCertStore::empty())
-    };
-    let mut config = config.with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
-}
-
-/// An error with what lies beneath it, in one line.
-fn words(error: impl std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text.push_str(": ");
-        text.push_str(&deeper.to_string());
-        cause = deeper.source();
-    }
-    text
 }

@@ -14,6 +14,7 @@ use modes::{
 };
 use sandbox::{Toolchains, Walls};
 use serde_json::Value;
+use stance_tools::mcp::Logins;
 use stance_tools::{BadArguments, Incoming, Scope, ToolResult, Toolbox, toolbox};
 use tokio_util::sync::CancellationToken;
 
@@ -123,6 +124,7 @@ impl Ground {
             containment: spec.containment(),
             inspection: spec.inspection().ok(),
             servers: Arc::default(),
+            logins: Logins::new(root.join("logins")),
             committer: ("Ada".into(), "ada@example.org".into()),
             cancel: CancellationToken::new(),
         };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Said, calls, says, turns};
 
-const SERVER: &str = include_str!("server.py");
+pub(crate) const SERVER: &str = include_str!("server.py");
 
 /// A place with the server in its repository.
 pub(crate) struct Notes {

@@ -62,7 +62,7 @@ fn a_server_at_an_address_is_asked_with_its_token_and_trusted_tool_by_tool() {
         .variables
         .push(("NOTES_TOKEN".to_owned(), "wrong".to_owned()));
     let said = notes.allow();
-    assert!(said.err.contains("asks for a login"), "{}", said.err);
+    assert!(said.err.contains("does not take the token"), "{}", said.err);
 
     notes
         .place

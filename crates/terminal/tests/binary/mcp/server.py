@@ -149,7 +149,8 @@ def over_http():
     server.serve_forever()
 
 
-if "http" in WAYS:
-    over_http()
-else:
-    over_pipes()
+if __name__ == "__main__":
+    if "http" in WAYS:
+        over_http()
+    else:
+        over_pipes()
