@@ -10,6 +10,7 @@ fuzz_target!(|line: &str| {
         worktree: "/repo/project",
         home: "/home/person",
         hidden: &[],
+        walled: true,
         git_starts_nothing: &|_| true,
     };
     let reading = LineReading::read(line, &place);

@@ -173,6 +173,10 @@ pub(crate) async fn scope(
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),
+        walled: matches!(
+            spec.recipe().walls,
+            WallsStanding::Proven | WallsStanding::Partial | WallsStanding::Absent
+        ),
         caches: inner.home.caches()?,
         hosts: spec.standing_hosts(),
         names: Arc::clone(&inner.config.names),

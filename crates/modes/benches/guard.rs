@@ -31,6 +31,7 @@ fn main() {
         worktree: "/home/ann/project",
         home: "/home/ann",
         hidden: &["/home/ann/.stance".to_owned()],
+        walled: true,
         git_starts_nothing: &|_| true,
     };
     let read = median(|| {

@@ -41,6 +41,9 @@ pub struct LinePlace<'a> {
     pub home: &'a str,
     /// Folders no line may name.
     pub hidden: &'a [String],
+    /// Whether walls hold what the line starts: `/tmp` and `/proc` are its own there, and of the machine
+    /// only the system is there to be read.
+    pub walled: bool,
     /// Whether git, started in this folder, reads a repository whose own configuration starts no
     /// program: without that no git command is a proven read.
     pub git_starts_nothing: &'a dyn Fn(&str) -> bool,

@@ -34,6 +34,8 @@ pub struct Scope {
     pub checkout: Option<repo::Checkout>,
     /// The proven walls; none when they are absent.
     pub walls: Option<Arc<sandbox::Walls>>,
+    /// Whether they hold what is started: whether a program sees less than its user does.
+    pub walled: bool,
     /// Where packages and builds of the workspace are kept for its processes; a folder that is there.
     pub caches: PathBuf,
     /// What MCP servers of the run reach, where its containment has a network at all.

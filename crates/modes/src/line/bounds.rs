@@ -44,6 +44,9 @@ pub(super) fn openings(line: &str) -> Result<usize, String> {
     if redirects_to_a_redirection(line) {
         return Err("a redirection stands where a file's name is expected".to_owned());
     }
+    if names_its_descriptor(line) {
+        return Err("a redirection sets a variable to its number".to_owned());
+    }
     if !plain_here_documents(line) {
         return Err("a here-document stands in something else, or does not end in a plain word".to_owned());
     }
@@ -82,6 +85,16 @@ fn redirects_to_a_redirection(line: &str) -> bool {
         let word = after.strip_suffix(rest).unwrap_or_default();
         let number = word.bytes().all(|byte| byte.is_ascii_digit());
         !word.is_empty() && (number || word.starts_with('{')) && rest.starts_with(['<', '>'])
+    })
+}
+
+/// Whether a redirection may begin with `{NAME}`, a variable that bash sets and the grammar takes for a word.
+fn names_its_descriptor(line: &str) -> bool {
+    let line = line.replace("\\\n", "");
+    line.match_indices(['<', '>']).any(|(at, _)| {
+        let before = line.get(..at).and_then(|before| before.strip_suffix('}'));
+        let opened = before.and_then(|before| before.rsplit_once('{'));
+        opened.is_some_and(|(before, _)| !before.ends_with('$'))
     })
 }
 

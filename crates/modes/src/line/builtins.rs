@@ -119,9 +119,11 @@ pub(super) fn builtin(finding: &mut Finding<'_>, name: &str, words: &[Text], her
                 finding.looks(words, here);
             }
             "printf" => {
-                // The first word may be the option that names a variable, whose index is evaluated.
-                let format = constants.first().copied().flatten();
-                if format.is_none_or(|format| format.starts_with('-') && format != "--") {
+                // The first word may be the option that names a variable, whose index is evaluated; and a
+                // format may say that how much was written is kept in one.
+                let skipped = usize::from(constants.first() == Some(&Some("--")));
+                let format = constants.get(skipped).copied().flatten();
+                if format.is_none_or(|format| format.starts_with('-') || counts(format)) {
                     finding.opaque("printf may set a variable whose name it evaluates");
                 }
                 finding.looks(words, here);
@@ -130,6 +132,15 @@ pub(super) fn builtin(finding: &mut Finding<'_>, name: &str, words: &[Text], her
         }
     }
     true
+}
+
+/// Whether a format of `printf` may hold `%n`, which sets a variable to how much was written.
+fn counts(format: &str) -> bool {
+    format.replace("%%", "").split('%').skip(1).any(|conversion| {
+        conversion
+            .trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #'.*hlLjzt(".contains(c))
+            .starts_with('n')
+    })
 }
 
 /// `export NAME=value`, and nothing else of it.

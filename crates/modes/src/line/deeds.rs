@@ -13,7 +13,12 @@ impl Finding<'_> {
     pub(super) fn by(&mut self, row: &Program, words: &[Text], here: &Here) {
         let arguments = words.get(1..).unwrap_or_default();
         let opened = row.starts_with.iter().find_map(|name| option(arguments, name));
-        let sure = opened.is_none() && self.writes_by_option(row, arguments, here);
+        for name in row.reads_with {
+            if let Some(path) = option(arguments, name).and_then(|given| given.value) {
+                self.shows(&path, here);
+            }
+        }
+        let sure = opened.is_none() && self.writes_by_option(row, arguments, here) && self.only_looks(row, arguments);
         if opened.is_some() {
             self.opaque(format!("an option of {} can start a program", row.name));
         }
@@ -82,6 +87,17 @@ impl Finding<'_> {
         self.found(words, here, kind);
     }
 
+    /// Whether a program is used in a way that only looks, as far as it can be told from where walls stand.
+    fn only_looks(&mut self, row: &Program, arguments: &[Text]) -> bool {
+        let given = |names: &[&str]| names.iter().any(|name| option(arguments, name).is_some());
+        let in_the_open = !self.place.walled && (row.walled || given(row.descends_with));
+        if in_the_open {
+            self.opaque(format!("no walls hold what {} comes to", row.name));
+        }
+        let begins = |word: &Text| word.may_be_option() || word.shape.starts_with(row.operands);
+        !in_the_open && !given(row.acts_with) && operands(arguments, row.values).iter().all(begins)
+    }
+
     /// Notes what options write to; answers whether none does, and none may.
     fn writes_by_option(&mut self, row: &Program, arguments: &[Text], here: &Here) -> bool {
         let mut sure = true;
@@ -118,7 +134,10 @@ impl Finding<'_> {
         match path.constant() {
             Some("-") => {}
             Some(_) => self.meets(path, here, Meets::Reads),
-            None if path.free || path.shape.starts_with(super::word::ANY) && !path.several => {
+            None if path.free
+                || path.shape.starts_with(super::word::ANY) && !path.several
+                || !self.may_be_shown_all(&path.shape, here) =>
+            {
                 self.opaque(format!("which file is read is not known ({})", path.raw));
             }
             None => {}

@@ -191,10 +191,38 @@ impl<'a> Finding<'a> {
             return self.opaque(format!("in which folder {path} lies is not known"));
         }
         for path in self.paths(path, here) {
+            if meets == Meets::Reads && !self.may_be_shown(&path) {
+                self.opaque(format!(
+                    "{path} lies outside the project, and no walls hold what reads it"
+                ));
+            }
             if let Some(target) = self.of_path(&path, meets) {
                 self.target(target);
             }
         }
+    }
+
+    /// Whether the content of an absolute path may be shown as far as its place goes: where no walls hold
+    /// what reads it, that of the project and of the system's folders alone.
+    fn may_be_shown(&self, path: &str) -> bool {
+        self.place.walled
+            || beneath(path, self.place.worktree).is_some()
+            || FREE.contains(&path)
+            || lies_in_one(path, SYSTEM)
+    }
+
+    /// The same for a path as it is written.
+    pub(super) fn may_be_shown_at(&self, path: &str, here: &Here) -> bool {
+        self.paths(path, here).iter().all(|path| self.may_be_shown(path))
+    }
+
+    /// The same for paths of a shape: for the folder that is named before what is not known of them.
+    pub(super) fn may_be_shown_all(&self, shape: &str, here: &Here) -> bool {
+        let known = shape.split(ANY).next().unwrap_or_default();
+        let folder = known.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        let folder = if folder.is_empty() { "/" } else { folder };
+        let climbs = shape.split('/').skip(known.split('/').count()).any(|part| part == "..");
+        self.place.walled || !climbs && here.0.is_some() && self.may_be_shown_at(folder, here)
     }
 
     /// Notes a path that a command of these words removes; answers whether it lies where it can be brought
@@ -240,7 +268,8 @@ impl<'a> Finding<'a> {
         }
         let writes = meets == Meets::Writes;
         let inside = beneath(path, self.place.worktree).is_some();
-        if !inside && (FREE.contains(&path) || FREE_FOLDERS.iter().any(|free| beneath(path, free).is_some())) {
+        let own = self.place.walled && lies_in_one(path, FREE_FOLDERS);
+        if !inside && (FREE.contains(&path) || own) {
             return None;
         }
         let of_home = beneath(path, self.place.home).filter(|_| !inside).unwrap_or_default();
@@ -404,6 +433,13 @@ const FREE: &[&str] = &[
 
 /// Inside the walls these are the run's own.
 const FREE_FOLDERS: &[&str] = &["/tmp", "/dev/fd", "/home/stance", "/run/user/1000"];
+
+/// What belongs to the system and to nobody's secrets.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"];
+
+fn lies_in_one(path: &str, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| beneath(path, folder).is_some())
+}
 
 /// What of a word may be a path: itself, what follows `=`, `:` or `@`, what is stuck to a short option.
 fn parts(shape: &str) -> impl Iterator<Item = &str> {

@@ -148,6 +148,15 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
                     None => finding.opaque("what git writes is not known"),
                 }
             }
+            let elsewhere = |word: &Text| {
+                let path = word
+                    .constant()
+                    .map(|word| word.split_once('=').map_or(word, |(_, value)| value));
+                path.is_some_and(|path| !finding.may_be_shown_at(path, there))
+            };
+            if rest.iter().any(elsewhere) {
+                finding.opaque("it compares what lies outside the project, and no walls hold it");
+            }
             if dynamic || signs || unless.iter().any(|name| option(rest, name).is_some()) {
                 Kind::STARTS
             } else {
@@ -160,7 +169,11 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
             let only_options = rest.iter().all(known);
             let by_name = first.is_some_and(|word| known(word) && !word.shape.starts_with('-'))
                 || (first.is_some_and(known) && row.name != "branch" && row.name != "remote" && row.name != "tag");
+            let words = operands(rest, &[]).len();
+            // With two words it points the one at the other.
+            let points = row.name == "symbolic-ref" && words > 1;
             let plain = !dynamic
+                && !points
                 && rest
                     .iter()
                     .skip(1)
@@ -169,7 +182,6 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
             if bare || (only_options && !rest.is_empty()) || (by_name && plain) {
                 return read;
             }
-            let words = operands(rest, &[]).len();
             let names_new = match row.name {
                 "config" | "symbolic-ref" => words > 1,
                 "apply" | "hash-object" | "show-ref" => false,

@@ -50,6 +50,16 @@ pub(super) struct Program {
     pub(super) writes_with: &'static [&'static str],
     /// Options by which it may start or load what no line shows.
     pub(super) starts_with: &'static [&'static str],
+    /// Options whose value is a file it reads.
+    pub(super) reads_with: &'static [&'static str],
+    /// Options by which it does more than look.
+    pub(super) acts_with: &'static [&'static str],
+    /// Options by which it shows whatever lies in folders.
+    pub(super) descends_with: &'static [&'static str],
+    /// Whether it shows things of other programs, where no walls hold it.
+    pub(super) walled: bool,
+    /// What its operands begin with where it only looks.
+    pub(super) operands: &'static str,
     /// Options whose value is the next word.
     pub(super) values: &'static [&'static str],
     /// Files it takes its orders from.
@@ -70,6 +80,11 @@ impl Program {
             does,
             writes_with: &[],
             starts_with: &[],
+            reads_with: &[],
+            acts_with: &[],
+            descends_with: &[],
+            walled: false,
+            operands: "",
             values: &[],
             decided_by: &[],
             reading: if reading.is_empty() { None } else { Some(reading) },
@@ -83,6 +98,26 @@ impl Program {
 
     const fn starts_with(self, starts_with: &'static [&'static str]) -> Program {
         Program { starts_with, ..self }
+    }
+
+    const fn reads_with(self, reads_with: &'static [&'static str]) -> Program {
+        Program { reads_with, ..self }
+    }
+
+    const fn acts_with(self, acts_with: &'static [&'static str]) -> Program {
+        Program { acts_with, ..self }
+    }
+
+    const fn descends_with(self, descends_with: &'static [&'static str]) -> Program {
+        Program { descends_with, ..self }
+    }
+
+    const fn walled(self) -> Program {
+        Program { walled: true, ..self }
+    }
+
+    const fn operands(self, operands: &'static str) -> Program {
+        Program { operands, ..self }
     }
 
     const fn values(self, values: &'static [&'static str]) -> Program {

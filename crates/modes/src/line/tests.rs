@@ -14,11 +14,16 @@ const READS: &str = include_str!("corpus/reads.txt");
 const TRICKS: &str = include_str!("corpus/tricks.txt");
 
 pub(super) fn at(line: &str) -> LineReading {
+    read(line, true)
+}
+
+fn read(line: &str, walled: bool) -> LineReading {
     let place = LinePlace {
         cwd: "/repo/project",
         worktree: "/repo/project",
         home: "/home/person",
         hidden: &["/home/person/.stance".to_owned()],
+        walled,
         git_starts_nothing: &|folder| folder == "/repo/project",
     };
     LineReading::read(line, &place)
@@ -545,3 +550,105 @@ const PIECES: &[&str] = &[
     "a[",
     "]=",
 ];
+
+#[test]
+fn a_secret_read_through_an_option_is_a_secret_read() {
+    for line in [
+        "date -f .env",
+        "date --file=.env",
+        "file -f .env",
+        "xargs -a .env echo",
+        "xargs --arg-file=.env",
+        "du --files0-from=.env",
+        "du -X .env",
+        "wc --files0-from .env",
+        "sort --files0-from=.env",
+        "find -files0-from .env",
+        "grep -f .env README.md",
+        "diff --from-file=.env README.md",
+    ] {
+        let reading = at(line);
+        assert!(reading.effects().contains(Effect::SecretAccess), "{line}: {reading:?}");
+    }
+}
+
+#[test]
+fn where_no_walls_hold_it_only_the_project_and_the_system_are_read() {
+    for line in [
+        "ls",
+        "ls -la /home",
+        "cat README.md",
+        "cat src/*.rs",
+        "cat 'src/a b'",
+        "cat /usr/share/dict/words",
+        "wc -l < README.md",
+        "grep -n x README.md src/lib.rs",
+        "git log -p -- src",
+        "git diff | head -20",
+        "find . -name '*.rs'",
+        "sort /dev/null",
+        "cat /repo/project/README.md > /dev/null",
+    ] {
+        assert!(proven(&read(line, false)), "{line}: {:?}", read(line, false));
+    }
+    for line in [
+        "grep -r x .",
+        "grep -rn x src",
+        "grep -R x /home/person",
+        "grep --recursive x",
+        "grep -d recurse x .",
+        "diff -r . /home/person",
+        "grep -a x /proc/*/environ",
+        "cat /proc/1/environ",
+        "cat /proc/self/environ",
+        "cat /home/*/.ssh/id_rsa",
+        "cat */../../other/notes.txt",
+        "cat ../other/notes.txt",
+        "cat ~/notes.txt",
+        "cat < /home/person/notes.txt",
+        "cd .. && cat notes.txt",
+        "cat /tmp/notes.txt",
+        "ps auxe",
+        "git grep --no-index x",
+        "git diff --no-index a b",
+        "git diff ../a ../b",
+        "git diff . /home/person",
+        "git blame --contents=/home/person/notes.txt README.md",
+        "git blame --contents /home/person/notes.txt README.md",
+    ] {
+        assert!(!proven(&read(line, false)), "{line}");
+    }
+    // Inside the walls the same is there to be read.
+    for line in ["grep -rn x src", "cat /tmp/notes.txt", "ps aux"] {
+        assert!(proven(&read(line, true)), "{line}");
+    }
+}
+
+#[test]
+fn where_no_walls_hold_it_no_folder_is_the_runs_own() {
+    for line in [
+        "echo x > /tmp/a",
+        "echo x >> /home/stance/.bashrc",
+        "touch /run/user/1000/a",
+        "rm -f /tmp/a",
+        "cp README.md /tmp/a",
+    ] {
+        let (open, walled) = (read(line, false), read(line, true));
+        assert!(
+            open.effects().contains(Effect::FileWriteOutsideWorktree),
+            "{line}: {open:?}"
+        );
+        assert!(!walled.effects().contains(Effect::FileWriteOutsideWorktree), "{line}");
+    }
+}
+
+#[test]
+fn words_in_braces_before_something_else_stay_words() {
+    for line in ["echo ${x}>&2", "echo {a,b} < README.md", "echo '{print}' < README.md"] {
+        assert!(
+            at(line).only_reads() && at(line).opaque().is_none(),
+            "{line}: {:?}",
+            at(line)
+        );
+    }
+}

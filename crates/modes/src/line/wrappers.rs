@@ -2,6 +2,7 @@
 //! wrapper's words are not wholly understood, it is opaque.
 
 use super::found::{Finding, Here, Kind, Meets};
+use super::options::option;
 use super::word::Text;
 
 /// How a wrapper's words are read up to the program it starts.
@@ -133,6 +134,17 @@ pub(super) fn wrapper(finding: &mut Finding<'_>, name: &str, words: &[Text], her
         );
         return true;
     };
+    let given = arguments.get(..arguments.len() - inner.len()).unwrap_or_default();
+    // What is taken out of the environment may be what keeps a program from writing.
+    let takes_out = |word: &Text| word.shape.starts_with("-u") || word.shape.starts_with("--u");
+    if row.name == "env" && (given.iter().any(takes_out) || empties(given)) {
+        finding.variables_set = true;
+    }
+    if let Some(path) = ["-a", "--arg-file"].iter().find_map(|name| option(given, name)?.value)
+        && row.name == "xargs"
+    {
+        finding.shows(&path, here);
+    }
     if inner.is_empty() {
         // `env` alone prints and `xargs` alone echoes. `time` alone is a word bash reads otherwise.
         if !matches!(name, "env" | "xargs") {
@@ -143,9 +155,8 @@ pub(super) fn wrapper(finding: &mut Finding<'_>, name: &str, words: &[Text], her
     }
     finding.looks(words, here);
     let mut inner = inner.to_vec();
-    let moved = arguments
+    let moved = given
         .iter()
-        .take(arguments.len() - inner.len())
         .any(|word| word.shape.starts_with("-C") || word.shape.starts_with("--ch") || word.shape.starts_with("-I"));
     if row.adds {
         replace(&mut inner, arguments);
@@ -154,6 +165,14 @@ pub(super) fn wrapper(finding: &mut Finding<'_>, name: &str, words: &[Text], her
     let unknown = Here(None);
     finding.starts_within(&inner, if moved && !row.adds { &unknown } else { here });
     true
+}
+
+/// Whether `env` starts its program with nothing of the environment.
+fn empties(given: &[Text]) -> bool {
+    given
+        .iter()
+        .filter_map(Text::constant)
+        .any(|word| word == "-" || word.starts_with("-i") || word.starts_with("--i"))
 }
 
 /// The words of the program a wrapper starts; none where its own words are not understood.
@@ -267,6 +286,11 @@ fn find(finding: &mut Finding<'_>, words: &[Text], arguments: &[Text], here: &He
                 (0..inner.len()).for_each(|_| {
                     rest.next();
                 });
+            }
+            "-files0-from" => {
+                if let Some(path) = arguments.get(at + 1) {
+                    finding.shows(path, here);
+                }
             }
             "-delete" => {
                 reads = false;

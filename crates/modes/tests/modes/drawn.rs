@@ -231,6 +231,7 @@ pub(crate) fn reading(line: &str) -> LineReading {
         worktree: "/repo/project",
         home: "/home/person",
         hidden: &["/home/person/.stance".to_owned()],
+        walled: true,
         git_starts_nothing: &|folder| folder == "/repo/project",
     };
     LineReading::read(line, &place)

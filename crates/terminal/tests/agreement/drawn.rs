@@ -94,6 +94,7 @@ impl Call {
             worktree: "/repo/project",
             home: "/home/person",
             hidden: &[],
+            walled: true,
             git_starts_nothing: &|_| true,
         };
         let reading = self.line.map(|line| LineReading::read(line, &place));

@@ -220,6 +220,7 @@ fn reading(line: &str, folder: &Path, scope: &Scope) -> Result<LineReading, BadA
         worktree: &text(&scope.worktree),
         home: &text(&scope.home),
         hidden: &hidden,
+        walled: scope.walled,
         git_starts_nothing: &starts_nothing,
     };
     #[cfg(feature = "faults")]

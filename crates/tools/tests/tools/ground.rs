@@ -118,6 +118,7 @@ impl Ground {
             home,
             checkout: None,
             walls: None,
+            walled: true,
             caches,
             hosts: spec.standing_hosts(),
             names: Arc::new(sandbox::SystemNames),

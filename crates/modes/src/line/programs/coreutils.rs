@@ -50,13 +50,17 @@ pub(super) const PROGRAMS: &[Program] = &[
     copies("cp", false, "cp a b"),
     changes("csplit", 2, "csplit a /x/"),
     shows("cut", "cut -d: -f1 README.md", "cut -f1 a > b"),
-    names("date", "date -u +%F", "date -s 2020-01-01").starts_with(&["-s", "--set"]),
+    names("date", "date -u +%F", "date 010100002020")
+        .acts_with(&["-s", "--set"])
+        .reads_with(&["-f", "--file"])
+        .values(&["-d", "--date", "-f", "--file", "-r", "--reference"])
+        .operands("+"),
     Program::new("dd", Does::WritesUnnamed, "", "dd if=a of=b"),
     names("df", "df -h", "df > a"),
     names("dir", "dir -l", "dir > a"),
     names("dircolors", "dircolors -b", "dircolors > a"),
     names("dirname", "dirname a/b", "dirname a > b"),
-    names("du", "du -sh src", "du > a"),
+    names("du", "du -sh src", "du > a").reads_with(&["--files0-from", "-X", "--exclude-from"]),
     shows("expand", "expand README.md", "expand a > b"),
     names("expr", "expr 1 + 2", "expr 1 + 2 > a"),
     names("factor", "factor 12", "factor 12 > a"),
@@ -107,6 +111,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     names("sleep", "sleep 1", "sleep 1 > a"),
     shows("sort", "sort -rn README.md", "sort --outp=a b")
         .writes_with(&["-o", "--output"])
+        .reads_with(&["--files0-from", "--random-source"])
         .starts_with(&["--compress-program", "-T", "--temporary-directory"]),
     starts("split", "split a"),
     names("stat", "stat -c %s README.md", "stat a > b"),
@@ -128,14 +133,17 @@ pub(super) const PROGRAMS: &[Program] = &[
     names("uptime", "uptime", "uptime > a"),
     names("users", "users", "users > a"),
     names("vdir", "vdir", "vdir > a"),
-    shows("wc", "wc -l README.md", "wc a > b"),
+    shows("wc", "wc -l README.md", "wc a > b").reads_with(&["--files0-from"]),
     names("who", "who", "who > a"),
     names("whoami", "whoami", "whoami > a"),
     names("yes", "yes", "yes > a"),
     names("locate", "locate a", "locate a > b"),
     starts("updatedb", "updatedb -o a"),
     shows("cmp", "cmp a b", "cmp a b > c"),
-    shows("diff", "diff -u a b", "diff -l a b").starts_with(&["-l", "--paginate"]),
+    shows("diff", "diff -u a b", "diff -l a b")
+        .starts_with(&["-l", "--paginate"])
+        .descends_with(&["-r", "--recursive"])
+        .reads_with(&["-X", "--exclude-from", "--from-file", "--to-file"]),
     shows("diff3", "diff3 a b c", "diff3 --diff-program=x a b c").starts_with(&["--diff-program"]),
     shows("sdiff", "sdiff -s a b", "sdiff -o c a b")
         .writes_with(&["-o", "--output"])

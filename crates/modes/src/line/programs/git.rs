@@ -51,6 +51,7 @@ const SHOWING: &[&str] = &[
     "--submodule",
     "--ignore-submodules",
     "--recurse-submodules",
+    "--no-index",
 ];
 
 use Act::{Asks, Fetches, Pushes, Reads, ReadsWith, Starts, Writes, WritesFiles};
@@ -238,6 +239,9 @@ pub(in crate::line) const COMMANDS: &[Row] = &[
             "--textconv",
             "--ext-grep",
             "--recurse-submodules",
+            "--no-index",
+            "--untracked",
+            "--no-exclude-standard",
         ]),
         "git grep -n main",
         "git grep -O main",

@@ -28,20 +28,44 @@ const fn changes(name: &'static str, skip: usize, last_only: bool, writing: &'st
     Program::new(name, does, "", writing)
 }
 
+/// By which grep looks through folders.
+const FOLDERS: &[&str] = &[
+    "-r",
+    "-R",
+    "--recursive",
+    "--dereference-recursive",
+    "-d",
+    "--directories",
+];
+
+/// Files of what grep looks for and of what it leaves out.
+const PATTERNS: &[&str] = &["-f", "--file", "--exclude-from"];
+
 pub(super) const PROGRAMS: &[Program] = &[
-    shows("grep", 1, "grep -rn main src", "grep main src > a"),
-    shows("egrep", 1, "egrep -n 'a|b' README.md", "egrep a b > c"),
-    shows("fgrep", 1, "fgrep -c a README.md", "fgrep a b > c"),
+    shows("grep", 1, "grep -rn main src", "grep main src > a")
+        .descends_with(FOLDERS)
+        .reads_with(PATTERNS),
+    shows("egrep", 1, "egrep -n 'a|b' README.md", "egrep a b > c")
+        .descends_with(FOLDERS)
+        .reads_with(PATTERNS),
+    shows("fgrep", 1, "fgrep -c a README.md", "fgrep a b > c")
+        .descends_with(FOLDERS)
+        .reads_with(PATTERNS),
     shows("jq", 1, "jq -r .version package.json", "jq . a > b").starts_with(&["-f", "--from-file", "-L"]),
     shows("rev", 0, "rev README.md", "rev a > b"),
     shows("column", 0, "column -t README.md", "column a > b"),
     shows("strings", 0, "strings README.md", "strings a > b").starts_with(&["-T", "--target"]),
     shows("hexdump", 0, "hexdump -C README.md", "hexdump a > b"),
     shows("zcat", 0, "", "zcat a.gz > b"),
-    names("tree", "tree -L 2", "tree -o a").writes_with(&["-o"]),
+    names("tree", "tree -L 2", "tree -o a")
+        .writes_with(&["-o"])
+        .acts_with(&["-R", "--fromfile", "--fromtabfile"])
+        .reads_with(&["--gitfile", "--infofile"]),
     names("which", "which git", "which git > a"),
-    names("file", "file README.md", "file -C -m a").starts_with(&["-C", "--compile", "-m", "--magic-file", "-z", "-Z"]),
-    names("ps", "ps aux", "ps > a"),
+    names("file", "file README.md", "file -C -m a")
+        .starts_with(&["-C", "--compile", "-m", "--magic-file", "-z", "-Z"])
+        .reads_with(&["-f", "--files-from"]),
+    names("ps", "ps aux", "ps > a").walled(),
     names("pgrep", "pgrep bash", "pgrep bash > a"),
     names("free", "free -m", "free > a"),
     names("lscpu", "lscpu", "lscpu > a"),
