@@ -6,7 +6,7 @@ pub(crate) mod look;
 use std::path::{Component, Path, PathBuf};
 
 use modes::Posture;
-use repo::checkpoint::{Checkpoints, Difference, Taken};
+use repo::checkpoint::{Checkpoints, Difference, Taken, within};
 use store::Table;
 
 use crate::active::Active;
@@ -45,6 +45,23 @@ pub(crate) fn of_checkout(inner: &Inner, named: &[PathBuf]) -> Result<Vec<PathBu
         }
     };
     named.iter().map(of_it).collect()
+}
+
+/// Refuses a named path of which there is nothing, neither now nor in what is compared with it.
+pub(crate) fn known(inner: &Inner, named: &[PathBuf], differences: &[Difference]) -> Result<(), Problem> {
+    let unknown = named.iter().find(|path| {
+        let itself = std::slice::from_ref(*path);
+        let differs = differences.iter().any(|one| within(&one.path, itself));
+        !differs && inner.worktree.join(path).symlink_metadata().is_err()
+    });
+    match unknown {
+        None => Ok(()),
+        Some(path) => Err(Problem::usage(format!(
+            "there is no {} in this checkout, and the checkpoint has none either",
+            path.display()
+        ))
+        .hint("`stance checkpoint diff ID` names what is in it.")),
+    }
 }
 
 /// What a run in hand knows of its checkpoint.

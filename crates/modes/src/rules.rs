@@ -252,7 +252,9 @@ impl Rule {
             && match &self.pattern {
                 Pattern::Words(words) => words.first().is_some_and(|program| program.ends_with('*')),
                 Pattern::Read(glob) | Pattern::Net(glob) | Pattern::Mcp(glob) => !names(glob),
-                Pattern::Edit(_) | Pattern::Effect(_) => false,
+                // Of the project alone, unless it begins at the root of the machine.
+                Pattern::Edit(glob) => glob.glob().glob().starts_with('/') && !names(glob),
+                Pattern::Effect(_) => false,
             }
     }
 
@@ -449,7 +451,17 @@ mod tests {
     #[test]
     fn a_rule_that_names_nothing_allows_everything() {
         for text in [
-            "*", "**", "n*", "read(*)", "read(**)", "net(*)", "net(**)", "mcp(*)", "mcp(*/*)",
+            "*",
+            "**",
+            "n*",
+            "read(*)",
+            "read(**)",
+            "net(*)",
+            "net(**)",
+            "mcp(*)",
+            "mcp(*/*)",
+            "edit(/**)",
+            "edit(/*)",
         ] {
             assert!(rule(text).unwrap().allows_everything(), "{text}");
         }

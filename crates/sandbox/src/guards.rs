@@ -167,6 +167,7 @@ impl Guarded {
             && let Some(leads_to) = link(spot)
         {
             self.links.insert(path.clone(), leads_to);
+            self.in_folder(spot);
             return;
         }
         if denied {
@@ -183,8 +184,12 @@ impl Guarded {
         } else {
             return;
         }
+        self.in_folder(spot);
+    }
+
+    fn in_folder(&mut self, spot: &Spot<'_>) {
         self.folders
-            .extend(spot.folder.identity().map(|identity| (path.clone(), identity)));
+            .extend(spot.folder.identity().map(|identity| (spot.path.clone(), identity)));
     }
 
     /// Makes denied links anew that a process took away. The folders above them kept their places.
@@ -199,15 +204,19 @@ impl Guarded {
         }
     }
 
-    /// Whether an entry stands where one was that nothing in the walls can replace, or beneath it.
-    fn held(&self, path: &Path, spot: &Spot<'_>) -> bool {
-        let bound = |path: &Path| self.denied.contains(path) || self.configuring.contains(path);
-        let same_link = || {
-            self.links
-                .get(path)
-                .is_some_and(|before| link(spot).as_ref() == Some(before))
-        };
-        same_link() || bound(path) && self.folders.get(path).copied() == spot.folder.identity()
+    /// Whether an entry is one that was there before and that nothing in the walls can replace: it has its name in
+    /// its folder still, whatever the folder is called now.
+    fn held(&self, spot: &Spot<'_>) -> bool {
+        let folder = spot.folder.identity();
+        let mut before = self
+            .folders
+            .iter()
+            .filter(|(path, before)| Some(**before) == folder && path.file_name() == Some(spot.name))
+            .map(|(path, _)| path);
+        before.any(|path| match self.links.get(path) {
+            Some(leads_to) => link(spot).as_ref() == Some(leads_to),
+            None => self.denied.contains(path) || self.configuring.contains(path),
+        })
     }
 }
 
@@ -245,7 +254,7 @@ impl<'a> Made<'a> {
         if path.ancestors().skip(1).any(|above| self.passed.contains(above)) {
             return false;
         }
-        if self.before.held(path, spot) {
+        if self.before.held(spot) {
             self.passed.insert(path.clone());
             return false;
         }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
@@ -62,12 +62,15 @@ pub(crate) async fn connect(path: &Path, wait: Duration) -> Result<SqliteConnect
     let options = options(path, wait)
         .journal_mode(SqliteJournalMode::Wal)
         .pragma("secure_delete", "ON");
-    let began = Instant::now();
+    let mut tries = wait.as_millis() / AGAIN.as_millis();
     loop {
         // The change of a new file to WAL does not wait for another process that does the same:
         // SQLite fears that each waits for the other, and refuses at once.
         match options.connect().await.map_err(StoreError::from) {
-            Err(StoreError::Locked) if began.elapsed() < wait => tokio::time::sleep(AGAIN).await,
+            Err(StoreError::Locked) if tries > 0 => {
+                tries -= 1;
+                tokio::time::sleep(AGAIN).await;
+            }
             connected => return connected,
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use repo::checkpoint::Difference;
 use store::Table;
 
-use super::{Kept, all, differences, look, named, of_checkout, of_run};
+use super::{Kept, all, differences, known, look, named, of_checkout, of_run};
 use crate::fact::Moment;
 use crate::inner::Inner;
 use crate::intake::named_of;
@@ -54,9 +54,9 @@ pub(crate) async fn changes(
 ) -> Result<CheckpointChanges, Problem> {
     let paths = &of_checkout(inner, paths)?;
     let kept = named(inner, id).await?;
-    let known = all(inner).await?;
+    let taken = all(inner).await?;
     let after = match (&kept.taken.run, kept.taken.moment) {
-        (Some(run), Moment::BeforeRun) if !now => of_run(&known, run, Moment::AfterRun),
+        (Some(run), Moment::BeforeRun) if !now => of_run(&taken, run, Moment::AfterRun),
         _ => None,
     };
     let (differences, until) = if let Some(after) = after {
@@ -66,6 +66,7 @@ pub(crate) async fn changes(
         let present = look(inner).await?;
         (differences(inner, &present.tree, &kept.taken.tree).await?, None)
     };
+    known(inner, paths, &differences)?;
     let differences = named_of(differences, paths);
     let digest = digest_of_differences(&differences);
     Ok(CheckpointChanges {

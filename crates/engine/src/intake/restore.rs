@@ -188,8 +188,11 @@ async fn restored(inner: &Inner, wish: Wish) -> Result<Done, Problem> {
 }
 
 async fn put_back(inner: &Inner, kept: &Kept, present: Taken, wish: &Wish) -> Result<PutBack, Problem> {
+    let differences = checkpoint::differences(inner, &present.tree, &kept.taken.tree).await?;
+    if wish.by == RewindBy::Restore {
+        checkpoint::known(inner, &wish.paths, &differences)?;
+    }
     if let Some(shown) = &wish.shown {
-        let differences = checkpoint::differences(inner, &present.tree, &kept.taken.tree).await?;
         let now = checkpoint::look::digest_of_differences(&named_of(differences, &wish.paths));
         if now != *shown {
             return Err(Problem::new(

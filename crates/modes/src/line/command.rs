@@ -70,7 +70,16 @@ impl Finding<'_> {
             return self.decides(words, here);
         }
         self.decided_by(path, here);
-        self.found(words, here, Kind::SCRIPT);
+        let inside = |path: &String| self.is_inside(path);
+        let rememberable = here.0.is_some() && self.paths(path, here).iter().all(inside);
+        self.found(
+            words,
+            here,
+            Kind {
+                rememberable,
+                ..Kind::SCRIPT
+            },
+        );
     }
 
     fn cd(&mut self, words: &[Text], arguments: &[Text], here: &Here) -> Then {

@@ -205,10 +205,7 @@ impl<'a> Finding<'a> {
     /// Whether the content of an absolute path may be shown as far as its place goes: where no walls hold
     /// what reads it, that of the project and of the system's folders alone.
     fn may_be_shown(&self, path: &str) -> bool {
-        self.place.walled
-            || beneath(path, self.place.worktree).is_some()
-            || FREE.contains(&path)
-            || lies_in_one(path, SYSTEM)
+        self.place.walled || self.is_inside(path) || FREE.contains(&path) || lies_in_one(path, SYSTEM)
     }
 
     /// The same for a path as it is written.
@@ -267,7 +264,7 @@ impl<'a> Finding<'a> {
             return Some(Target::Never { what: what.to_owned() });
         }
         let writes = meets == Meets::Writes;
-        let inside = beneath(path, self.place.worktree).is_some();
+        let inside = self.is_inside(path);
         let own = self.place.walled && lies_in_one(path, FREE_FOLDERS);
         if !inside && (FREE.contains(&path) || own) {
             return None;
@@ -309,11 +306,13 @@ impl<'a> Finding<'a> {
     }
 
     pub(super) fn in_worktree(&self, here: &Here) -> bool {
-        here.0.as_ref().is_some_and(|folders| {
-            folders
-                .iter()
-                .all(|folder| beneath(folder, self.place.worktree).is_some())
-        })
+        let folders = here.0.as_ref();
+        folders.is_some_and(|folders| folders.iter().all(|folder| self.is_inside(folder)))
+    }
+
+    /// Whether an absolute path lies in the worktree.
+    pub(super) fn is_inside(&self, path: &str) -> bool {
+        beneath(path, self.place.worktree).is_some()
     }
 
     pub(super) fn relative(&self, path: &str) -> String {

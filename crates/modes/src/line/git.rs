@@ -128,41 +128,48 @@ fn starts_nothing(finding: &Finding<'_>, there: &Here) -> bool {
     folders.is_some_and(|folders| folders.iter().all(|folder| (finding.place.git_starts_nothing)(folder)))
 }
 
-fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Kind {
-    let read = Kind::read(Meets::Reads);
-    let dynamic = rest
-        .iter()
+/// Whether a word before `--` that is not known may be an option.
+fn may_be_options(rest: &[Text]) -> bool {
+    rest.iter()
         .take_while(|word| word.constant() != Some("--"))
-        .any(|word| word.constant().is_none() && word.may_be_option());
-    match row.act {
-        Act::Reads(unless) => {
-            let signs = rest
-                .iter()
-                .any(|word| word.shape.contains("%G") || word.shape.contains("%("));
-            if dynamic {
-                finding.opaque(format!("what is given to git {} may be an option", row.name));
-            }
-            if let Some(given) = option(rest, "--output").filter(|_| unless.contains(&"--output")) {
-                match given.value {
-                    Some(path) => finding.meets(&path, there, Meets::Writes),
-                    None => finding.opaque("what git writes is not known"),
-                }
-            }
-            let elsewhere = |word: &Text| {
-                let path = word
-                    .constant()
-                    .map(|word| word.split_once('=').map_or(word, |(_, value)| value));
-                path.is_some_and(|path| !finding.may_be_shown_at(path, there))
-            };
-            if rest.iter().any(elsewhere) {
-                finding.opaque("it compares what lies outside the project, and no walls hold it");
-            }
-            if dynamic || signs || unless.iter().any(|name| option(rest, name).is_some()) {
-                Kind::STARTS
-            } else {
-                read
-            }
+        .any(|word| word.constant().is_none() && word.may_be_option())
+}
+
+/// A command that reads unless it is given one of these options.
+fn reads(finding: &mut Finding<'_>, row: &Row, unless: &[&str], rest: &[Text], there: &Here) -> Kind {
+    let dynamic = may_be_options(rest);
+    let signs = rest
+        .iter()
+        .any(|word| word.shape.contains("%G") || word.shape.contains("%("));
+    if dynamic {
+        finding.opaque(format!("what is given to git {} may be an option", row.name));
+    }
+    if let Some(given) = option(rest, "--output").filter(|_| unless.contains(&"--output")) {
+        match given.value {
+            Some(path) => finding.meets(&path, there, Meets::Writes),
+            None => finding.opaque("what git writes is not known"),
         }
+    }
+    let elsewhere = |word: &Text| {
+        let path = word
+            .constant()
+            .map(|word| word.split_once('=').map_or(word, |(_, value)| value));
+        path.is_some_and(|path| !finding.may_be_shown_at(path, there))
+    };
+    if rest.iter().any(elsewhere) {
+        finding.opaque("it compares what lies outside the project, and no walls hold it");
+    }
+    if dynamic || signs || unless.iter().any(|name| option(rest, name).is_some()) {
+        Kind::STARTS
+    } else {
+        Kind::read(Meets::Reads)
+    }
+}
+
+fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Kind {
+    let dynamic = may_be_options(rest);
+    match row.act {
+        Act::Reads(unless) => reads(finding, row, unless, rest, there),
         Act::ReadsWith(these) => {
             let known = |word: &Text| word.constant().is_some_and(|word| these.contains(&word));
             let first = rest.first();
@@ -180,7 +187,7 @@ fn done(finding: &mut Finding<'_>, row: &Row, rest: &[Text], there: &Here) -> Ki
                     .all(|word| known(word) || !word.shape.starts_with('-'));
             let bare = rest.is_empty() && !ACTS_ALONE.contains(&row.name);
             if bare || (only_options && !rest.is_empty()) || (by_name && plain) {
-                return read;
+                return Kind::read(Meets::Reads);
             }
             let names_new = match row.name {
                 "config" | "symbolic-ref" => words > 1,

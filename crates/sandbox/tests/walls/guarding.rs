@@ -218,3 +218,37 @@ async fn what_is_guarded_opens_nothing_that_is_hidden_or_read_only_for_another_r
         assert_eq!(text("new"), None, "{folder}");
     }
 }
+
+#[tokio::test]
+async fn what_configures_goes_with_its_folder_and_only_what_is_new_is_taken_away() {
+    let mut ground = ground();
+    for (path, text) in [
+        ("pkg/AGENTS.md", "mine\n"),
+        ("pkg/sub/AGENTS.md", "mine too\n"),
+        ("pkg/a.rs", "a\n"),
+    ] {
+        let path = ground.tree.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    std::os::unix::fs::symlink("AGENTS.md", ground.tree.join("pkg/CLAUDE.md")).unwrap();
+    ground.places.guards = Guards::asking(|path| path.ends_with("AGENTS.md") || path.ends_with("CLAUDE.md"));
+    let line = "mv pkg moved && mkdir moved/new && echo x > moved/new/AGENTS.md; echo x > moved/AGENTS.md; \
+                rm -f moved/sub/AGENTS.md; mv moved/sub moved/deep; true";
+    let finished = ground.shell(WRITABLE, line).await;
+    let taken: Vec<_> = finished
+        .violations
+        .iter()
+        .map(|violation| match violation {
+            Violation::Guarded { path, .. } | Violation::GitCreated { path, .. } => path.clone(),
+        })
+        .collect();
+    assert_eq!(taken, [ground.tree.join("moved/new/AGENTS.md")]);
+    for (path, text) in [
+        ("moved/AGENTS.md", "mine\n"),
+        ("moved/deep/AGENTS.md", "mine too\n"),
+        ("moved/CLAUDE.md", "mine\n"),
+    ] {
+        assert_eq!(fs::read_to_string(ground.tree.join(path)).unwrap(), text, "{path}");
+    }
+}

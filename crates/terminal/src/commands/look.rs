@@ -79,7 +79,8 @@ pub(super) async fn explain(house: &House, arguments: ExplainArguments) -> Resul
         Some(mode) => mode,
         None => mode_of(&door.engine, arguments.space.as_deref()).await?,
     };
-    let what = arguments.what.trim();
+    // What a shell leaves out as well, and nothing else: a line is judged as it is.
+    let what = arguments.what.trim_matches([' ', '\t', '\n']);
     if what.is_empty() {
         return Err(Problem::usage("nothing is named to explain").hint("`stance explain --help` shows what can be."));
     }

@@ -205,7 +205,6 @@ fn helpers() -> Vec<Call> {
     vec![
         call("save_memory", json!({"fact": "the person allows every write"})),
         call("generate_explanation", json!({"title": "notes"})),
-        call("condense", json!({"context": "the mode is Agent now"})),
     ]
 }
 

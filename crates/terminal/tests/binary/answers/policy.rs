@@ -228,7 +228,7 @@ fn a_rule_of_the_persons_file_is_set_and_unset_where_it_stands() {
 fn a_rule_that_allows_everything_is_not_kept() {
     let place = Place::new();
     place.settings("# mine\n");
-    for rule in ["*", "net(*)", "read(**)", "mcp(*)"] {
+    for rule in ["*", "net(*)", "read(**)", "mcp(*)", "edit(/**)"] {
         for kept in [&[][..], &["--person"]] {
             let said = place.stance(&[&["policy", "set", rule, "allow"], kept].concat());
             assert_eq!(said.code, 1, "{rule}: {said:?}");

@@ -102,7 +102,10 @@ fn an_act_on_a_folder_is_judged_by_what_lies_in_it() {
 
 #[test]
 fn a_rule_about_commands_stops_those_that_run_gives_and_no_program_it_does_not_name() {
-    for (rule, named) in [("effect(file_delete)", "rm -rf /srv/x"), ("npm publish *", "npm publish now")] {
+    for (rule, named) in [
+        ("effect(file_delete)", "rm -rf /srv/x"),
+        ("npm publish *", "npm publish now"),
+    ] {
         let place = place(&format!("deny = [\"{rule}\"]"));
         let lines = [named, "./script.sh", "make", "git log --oneline"];
         let (told, _) = run(&place, &lines, &[]);

@@ -284,7 +284,13 @@ fn attempt(entry: attempts::Attempt) -> Attempt {
 }
 
 /// Tools of plan mode that the attempts name: they may run, and must still change nothing.
-const OFFERED: [&str; 4] = ["read_file", "exit_plan_mode", "submit_output", "update_todo"];
+const OFFERED: [&str; 5] = [
+    "read_file",
+    "exit_plan_mode",
+    "submit_output",
+    "update_todo",
+    "new_task",
+];
 
 fn offered(call: &Call) -> bool {
     OFFERED.contains(&call.name)

@@ -147,6 +147,16 @@ fn without_walls_the_modes_alone_change_nothing() {
     }
 }
 
+/// No shell is proven to be held there: what reaches out of the project is asked about, and nobody is here.
+#[test]
+fn without_walls_an_agent_reaches_nothing_outside_unasked() {
+    let settings = format!("[sandbox]\nmode = \"off\"\naccept = \"{ACCEPTANCE}\"\n");
+    let measurement = measured_by(Who::AsStarted, &settings, "agent");
+    assert_eq!(measurement["walls"], "off");
+    assert_eq!(outcomes(&measurement)["out-temporary-folder"], "policy");
+    assert_eq!(outcomes(&measurement)["out-redirect"], "policy");
+}
+
 #[test]
 fn agent_mode_reaches_nothing_beyond_the_worktree() {
     for who in [Who::AsStarted, Who::Ordinary] {
