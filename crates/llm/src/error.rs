@@ -13,7 +13,7 @@ pub enum SetupError {
     /// A script cannot be read.
     #[error("{file}: at `{path}`: {problem}")]
     Script {
-        /// The name the script was given under.
+        /// The name the script, or recording, was given under.
         file: String,
         /// Where in it, such as `runs[0].turns[2].text`; `.` is the whole.
         path: String,
@@ -129,6 +129,8 @@ pub enum ErrorKind {
     ContextOverflow,
     /// A script's expectation does not hold.
     Expectation,
+    /// An exchange cannot be recorded, or is not the recorded one.
+    Recording,
     /// The provider's answer breaks its own protocol or our bounds.
     Malformed,
     /// The provider says the request is wrong.
@@ -156,6 +158,7 @@ impl std::fmt::Display for ErrorKind {
             Self::Refused => "refused",
             Self::ContextOverflow => "context overflow",
             Self::Expectation => "script expectation not met",
+            Self::Recording => "recording",
             Self::Malformed => "malformed answer",
             Self::BadRequest => "bad request",
         })

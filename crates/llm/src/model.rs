@@ -2,7 +2,7 @@
 
 use futures_util::stream::BoxStream;
 
-use crate::{Fitted, ModelError, ModelSettings, Request, Response};
+use crate::{Block, Fitted, ModelError, ModelSettings, Request, Response};
 
 /// An answer as it arrives. The last item is [`Part::Done`] or an error, exactly one of the two;
 /// nothing follows it. Dropping the stream abandons the request.
@@ -58,4 +58,25 @@ pub enum Part {
     },
     /// The answer is complete.
     Done(Response),
+}
+
+impl Part {
+    /// Whole blocks as parts, but for the last.
+    pub(crate) fn of(blocks: &[Block]) -> Vec<Self> {
+        let parts = blocks.iter().flat_map(|block| match block {
+            Block::Text(text) => vec![Self::Text(text.clone())],
+            Block::ToolCall(call) => vec![
+                Self::CallStarted {
+                    id: call.id.clone(),
+                    name: call.name.clone(),
+                },
+                Self::CallArguments {
+                    id: call.id.clone(),
+                    text: call.arguments_text.clone(),
+                },
+            ],
+            Block::Image { .. } | Block::ToolResult { .. } | Block::Native { .. } => Vec::new(),
+        });
+        parts.collect()
+    }
 }

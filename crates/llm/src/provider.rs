@@ -8,8 +8,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::discreet::{Discreet, Secrets};
-use crate::{Credentials, Dialect, Model, SetupError, anthropic, bedrock, gemini, openai};
+use crate::discreet::Discreet;
+use crate::{Credentials, Dialect, Model, Secrets, SetupError, anthropic, bedrock, gemini, openai};
 
 /// A protocol models are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

@@ -87,23 +87,12 @@ impl Scripted {
         } else {
             StopReason::ToolUse
         };
-        let mut parts = Vec::new();
-        let mut blocks = Vec::new();
-        if let Some(text) = turn.text.filter(|text| !text.is_empty()) {
-            parts.push(Ok(Part::Text(text.clone())));
-            blocks.push(Block::Text(text));
-        }
-        for call in calls {
-            parts.push(Ok(Part::CallStarted {
-                id: call.id.clone(),
-                name: call.name.clone(),
-            }));
-            parts.push(Ok(Part::CallArguments {
-                id: call.id.clone(),
-                text: call.arguments_text.clone(),
-            }));
-            blocks.push(Block::ToolCall(call));
-        }
+        let text = turn.text.filter(|text| !text.is_empty()).map(Block::Text);
+        let blocks = text
+            .into_iter()
+            .chain(calls.into_iter().map(Block::ToolCall))
+            .collect::<Vec<_>>();
+        let mut parts = Part::of(&blocks).into_iter().map(Ok).collect::<Vec<_>>();
         let usage = turn.usage.unwrap_or_default();
         parts.push(match turn.error {
             None => Ok(Part::Done(Response {

@@ -115,7 +115,8 @@ pub(crate) enum Act {
 /// Which model answers, above all settings.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ModelArguments {
-    /// The model: `scripted:FILE`, or a name together with --provider.
+    /// The model: a name together with --provider, `scripted:FILE` or `replay:FILE`. `record:FILE` keeps
+    /// what the configured one answers.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Who answers, such as `anthropic`; `stance models list` has them all.

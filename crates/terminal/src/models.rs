@@ -2,109 +2,24 @@
 //! or script behind it. No branch here asks which mode it is.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::{ChosenModel, ModelSource, Problem, ProblemKind};
-use llm::{Effective, Given, Layer, Model, ModelSettings, SetupError, Table, scripted};
+use llm::recording::{self, Recorder};
+use llm::{Effective, Layer, Model, ModelSettings, Secrets, SetupError, scripted};
 use modes::Mode;
 
+mod files;
+mod named;
 mod providers;
 
 use crate::environment::Environment;
-use crate::near::suggestion;
-use crate::settings::{Endpoint, Locks, MODELS, Settings, providers_known};
+use crate::settings::{Endpoint, Locks, Settings};
+use files::Recording;
 
+pub(crate) use named::NamedModel;
 pub(crate) use providers::ProviderView;
-
-/// No script is larger, in bytes.
-const LARGEST_SCRIPT: u64 = 16 * 1024 * 1024;
-
-/// A model named on the command line. It holds for every mode.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NamedModel {
-    /// Who answers.
-    pub(crate) provider: String,
-    /// The model, or the path of a script.
-    pub(crate) model: String,
-    /// Where it answers, when not at the provider's own address.
-    pub(crate) base_url: Option<String>,
-}
-
-impl NamedModel {
-    /// Reads `--model`, `--provider` and `--base-url`; a script's path is taken from `start`.
-    pub(crate) fn read(
-        model: Option<&str>,
-        provider: Option<&str>,
-        base_url: Option<&str>,
-        start: &Path,
-    ) -> Result<Option<NamedModel>, Problem> {
-        let script = model.and_then(|model| model.strip_prefix("scripted:"));
-        match (script, model, provider) {
-            (Some(_), _, Some(_)) => {
-                Err(Problem::usage("`--model scripted:FILE` names its provider already.")
-                    .hint("Leave `--provider` out."))
-            }
-            (Some(_), _, None) if base_url.is_some() => {
-                Err(Problem::usage("A scripted model has no address.").hint("Leave `--base-url` out."))
-            }
-            (Some(file), _, None) => Ok(Some(NamedModel {
-                provider: scripted::PROVIDER.to_owned(),
-                model: start.join(file).display().to_string(),
-                base_url: None,
-            })),
-            (None, Some(model), Some(provider)) => NamedModel::remote(model, provider, base_url).map(Some),
-            (None, Some(model), None) => Err(Problem::usage("`--model` needs `--provider`: the two travel together.")
-                .hint(format!("stance run --provider anthropic --model {model} …"))
-                .hint("A scripted model needs none: `--model scripted:FILE`.")),
-            (None, None, Some(_)) => {
-                Err(Problem::usage("`--provider` needs `--model`: the two travel together.")
-                    .hint("Add `--model NAME`."))
-            }
-            (None, None, None) if base_url.is_some() => {
-                Err(Problem::usage("`--base-url` needs `--provider` and `--model`.").hint("Add both."))
-            }
-            (None, None, None) => Ok(None),
-        }
-    }
-
-    fn remote(model: &str, provider: &str, base_url: Option<&str>) -> Result<NamedModel, Problem> {
-        if provider == scripted::PROVIDER {
-            return Err(Problem::usage("A scripted model is named in one word.").hint("--model scripted:FILE"));
-        }
-        let known = providers_known();
-        if !known.contains(&provider) {
-            let offered = suggestion(provider, known);
-            return Err(Problem::usage(format!("`{provider}` is no provider: {offered}")));
-        }
-        Ok(NamedModel {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            base_url: base_url.map(str::to_owned),
-        })
-    }
-
-    /// Above every file, for every mode.
-    fn layer(&self) -> Layer {
-        let given = |value: &str| {
-            Some(Given {
-                value: value.to_owned(),
-                file: None,
-                line: None,
-            })
-        };
-        let table = Table {
-            provider: given(&self.provider),
-            model: given(&self.model),
-            ..Table::default()
-        };
-        Layer {
-            name: "command line".to_owned(),
-            tables: MODELS.iter().map(|name| ((*name).to_owned(), table.clone())).collect(),
-        }
-    }
-}
 
 /// Makes the models.
 pub(crate) struct Models {
@@ -115,6 +30,10 @@ pub(crate) struct Models {
     /// The provider named on the command line, and whether its address was.
     named: Option<(String, bool)>,
     locks: Locks,
+    /// What no recording may hold.
+    secrets: Secrets,
+    /// Where answers are kept, if anywhere.
+    recording: Option<Recording>,
 }
 
 impl Models {
@@ -125,21 +44,28 @@ impl Models {
         environment: Arc<Environment>,
         person: &Path,
     ) -> Models {
-        let mut layers: Vec<Layer> = named.map(NamedModel::layer).into_iter().collect();
+        let mut layers: Vec<Layer> = named.and_then(NamedModel::layer).into_iter().collect();
         layers.extend(settings.layers.iter().cloned());
         let mut endpoints = settings.providers.clone();
-        if let Some(named) = named
-            && let Some(base_url) = &named.base_url
-        {
-            endpoints.entry(named.provider.clone()).or_default().base_url = Some(base_url.clone());
-        }
+        let (answering, recording) = match named {
+            Some(NamedModel::Answering { provider, base_url, .. }) => {
+                if let Some(base_url) = base_url {
+                    endpoints.entry(provider.clone()).or_default().base_url = Some(base_url.clone());
+                }
+                (Some((provider.clone(), base_url.is_some())), None)
+            }
+            Some(NamedModel::Recorded { file }) => (None, Some(Recording::new(file.clone()))),
+            None => (None, None),
+        };
         Models {
+            secrets: providers::secrets(&endpoints, &environment),
             layers,
             endpoints,
             environment,
             person: person.display().to_string(),
-            named: named.map(|named| (named.provider.clone(), named.base_url.is_some())),
+            named: answering,
             locks: settings.locks.clone(),
+            recording,
         }
     }
 
@@ -191,26 +117,15 @@ impl Models {
     }
 
     fn make(&self, settings: &ModelSettings) -> Result<Arc<dyn Model>, Problem> {
-        if settings.provider == scripted::PROVIDER {
-            return self.script(&settings.model);
-        }
-        self.remote(settings)
-    }
-
-    fn script(&self, file: &str) -> Result<Arc<dyn Model>, Problem> {
-        let unreadable = |why: String| {
-            broken(format!("The script {file} cannot be read: {why}."))
-                .hint("`--model scripted:FILE` names a JSON file with `turns` or `runs`.")
+        let model = match settings.provider.as_str() {
+            scripted::PROVIDER => self.script(&settings.model)?,
+            recording::PROVIDER => self.replay(&settings.model)?,
+            _ => self.remote(settings)?,
         };
-        let facts = fs::metadata(file).map_err(|error| unreadable(error.to_string()))?;
-        if !facts.is_file() || facts.len() > LARGEST_SCRIPT {
-            return Err(unreadable(format!(
-                "it is no plain file of at most {LARGEST_SCRIPT} bytes"
-            )));
-        }
-        let bytes = fs::read(file).map_err(|error| unreadable(error.to_string()))?;
-        let model = scripted::Scripted::new(file, &bytes).map_err(|error| self.problem(error))?;
-        Ok(Arc::new(model))
+        Ok(match &self.recording {
+            Some(recording) => Arc::new(Recorder::new(model, self.secrets.clone(), recording.begun()?)),
+            None => model,
+        })
     }
 
     fn problem(&self, error: SetupError) -> Problem {

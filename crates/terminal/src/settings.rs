@@ -23,8 +23,8 @@ use modes::{Autonomy, RuleText, Scope};
 use work::plan::Landing;
 
 pub(crate) use edit::{forget_rule, keep_rule};
+pub(crate) use file::{FILES, MODELS, providers_known};
 use file::{File, LimitTable, Provider};
-pub(crate) use file::{MODELS, providers_known};
 pub(crate) use keep::keep_plan_try;
 pub(crate) use locks::Locks;
 pub(crate) use page::Fault;

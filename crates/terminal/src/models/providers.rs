@@ -1,11 +1,11 @@
 //! Where providers answer, and which key goes there: the person's settings over the presets. It must
 //! not know which mode asks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use engine::Problem;
-use llm::{Credentials, Model, ModelSettings, Preset, Provider, SetupError};
+use llm::{Credentials, Model, ModelSettings, Preset, Provider, Secrets, SetupError};
 use secrecy::SecretString;
 use serde::Serialize;
 
@@ -166,6 +166,20 @@ impl Models {
             clock: Arc::new(engine::now_ms),
         })
     }
+}
+
+/// Every key of a provider that the environment holds, whoever is asked.
+pub(super) fn secrets(endpoints: &BTreeMap<String, Endpoint>, environment: &Environment) -> Secrets {
+    let presets = Preset::names().into_iter().filter_map(Preset::named);
+    let variables = presets
+        .flat_map(|preset| {
+            let signed = preset.signed.iter();
+            let signing = signed.flat_map(|signed| [&signed.secret_key, &signed.session_token]);
+            preset.keys.iter().chain(signing)
+        })
+        .chain(endpoints.values().filter_map(|endpoint| endpoint.key_env.as_ref()));
+    let keys: Vec<_> = variables.filter_map(|variable| environment.key(variable)).collect();
+    Secrets::of(&keys)
 }
 
 /// The address of a provider: the person's, or the preset's own.

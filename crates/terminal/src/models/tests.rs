@@ -1,5 +1,6 @@
 //! Which model a mode gets, and where each part of it was said.
 
+use std::fs;
 use std::sync::Mutex;
 
 use axum::http::HeaderMap;
@@ -37,7 +38,7 @@ fn models(person: &str, named: Option<&NamedModel>, variables: &[(&str, &str)]) 
 #[test]
 fn a_model_on_the_command_line_stands_above_every_table() {
     let person = "[models.plan]\nprovider = \"anthropic\"\nmodel = \"claude-x\"\neffort = \"high\"\n";
-    let named = NamedModel {
+    let named = NamedModel::Answering {
         provider: "scripted".to_owned(),
         model: "/s.json".to_owned(),
         base_url: None,
@@ -61,15 +62,24 @@ fn a_model_on_the_command_line_stands_above_every_table() {
 fn the_words_of_the_command_line_make_one_model_or_say_why_not() {
     let read = |model, provider, base_url| NamedModel::read(model, provider, base_url, Path::new("/here"));
     assert_eq!(read(None, None, None), Ok(None));
-    let script = read(Some("scripted:s.json"), None, None).unwrap().unwrap();
+    let answering = |provider: &str, model: &str, base_url: Option<&str>| {
+        Ok(Some(NamedModel::Answering {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            base_url: base_url.map(str::to_owned),
+        }))
+    };
+    for (named, word) in [("scripted:s.json", "scripted"), ("replay:s.json", "replay")] {
+        assert_eq!(read(Some(named), None, None), answering(word, "/here/s.json", None));
+    }
+    let recorded = Ok(Some(NamedModel::Recorded {
+        file: "/here/s.json".into(),
+    }));
+    assert_eq!(read(Some("record:s.json"), None, None), recorded);
     assert_eq!(
-        (script.provider.as_str(), script.model.as_str()),
-        ("scripted", "/here/s.json")
+        read(Some("qwen3:4b"), Some("ollama"), Some("http://127.0.0.1:9")),
+        answering("ollama", "qwen3:4b", Some("http://127.0.0.1:9"))
     );
-    let remote = read(Some("claude-x"), Some("anthropic"), Some("http://127.0.0.1:9"))
-        .unwrap()
-        .unwrap();
-    assert_eq!(remote.base_url.as_deref(), Some("http://127.0.0.1:9"));
     for (model, provider, base_url, why) in [
         (Some("claude-x"), None, None, "travel together"),
         (None, Some("anthropic"), None, "travel together"),
@@ -81,6 +91,7 @@ fn the_words_of_the_command_line_make_one_model_or_say_why_not() {
             "names its provider already",
         ),
         (Some("scripted:s"), None, Some("http://x"), "has no address"),
+        (Some("record:s"), Some("anthropic"), None, "names its provider already"),
         (Some("x"), Some("scripted"), None, "in one word"),
         (Some("x"), Some("antropic"), None, "did you mean `anthropic`?"),
     ] {
@@ -121,7 +132,7 @@ fn without_a_key_its_variable_is_named() {
 fn a_script_that_cannot_be_played_is_told_with_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.json");
-    let named = NamedModel {
+    let named = NamedModel::Answering {
         provider: "scripted".to_owned(),
         model: file.display().to_string(),
         base_url: None,
@@ -259,7 +270,7 @@ async fn the_key_goes_to_the_persons_address_and_a_projects_address_hears_nothin
 async fn an_address_on_the_command_line_stands_above_the_files() {
     let (here, keys) = listener().await;
     let person = "[models.default]\nprovider = \"anthropic\"\nmodel = \"claude-x\"\n[providers.anthropic]\nbase_url = \"http://127.0.0.1:1\"\n";
-    let named = NamedModel {
+    let named = NamedModel::Answering {
         provider: "anthropic".to_owned(),
         model: "claude-y".to_owned(),
         base_url: Some(here),

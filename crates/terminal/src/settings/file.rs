@@ -43,9 +43,12 @@ const VERDICTS: &[(&str, Verdict)] = &[
 /// Whom a model can be asked of.
 pub(crate) fn providers_known() -> Vec<&'static str> {
     let mut names = Preset::names();
-    names.push(llm::scripted::PROVIDER);
+    names.extend(FILES);
     names
 }
+
+/// The providers whose models are files.
+pub(crate) const FILES: [&str; 2] = [llm::scripted::PROVIDER, llm::recording::PROVIDER];
 
 /// The key a verdict is written under.
 pub(crate) fn word(verdict: Verdict) -> &'static str {
@@ -125,7 +128,7 @@ pub(crate) struct LimitTable {
     pub(crate) compact_at: Option<Given<u64>>,
 }
 
-/// Reads a file. `folder` is where it lies: a scripted model is named relative to it.
+/// Reads a file. `folder` is where it lies: a model that is a file is named relative to it.
 pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) {
     let mut page = Page::new(file, text);
     let root = page.root();
@@ -178,10 +181,10 @@ fn models<'t>(page: &mut Page<'t>, tables: &DeTable<'t>, folder: &Path, read: &m
         let name = format!("models.{}", key.get_ref());
         let mut model = model(page, &name, table);
         travels_together(page, key.span().start, &name, &model);
-        if let (Some(provider), Some(script)) = (&model.provider, &mut model.model)
-            && provider.value == llm::scripted::PROVIDER
+        if let (Some(provider), Some(file)) = (&model.provider, &mut model.model)
+            && FILES.contains(&provider.value.as_str())
         {
-            script.value = folder.join(&script.value).display().to_string();
+            file.value = folder.join(&file.value).display().to_string();
         }
         read.models.insert(key.get_ref().to_string(), model);
     }

@@ -9,7 +9,7 @@ use engine::{Limits, ProjectPart, UNATTENDED_MINUTES, UNATTENDED_TOKENS};
 use llm::Given;
 use modes::{RuleText, Scope, Verdict};
 
-use super::file::{File, word};
+use super::file::{FILES, File, word};
 use super::page::Fault;
 
 /// Tables of which a project file may set some keys.
@@ -141,8 +141,11 @@ impl Refusals<'_> {
 
     fn models(&mut self, project: &File, configured: &BTreeSet<&str>) {
         for given in project.models.values().filter_map(|table| table.provider.as_ref()) {
-            if given.value == llm::scripted::PROVIDER {
-                self.refuse(given, "a project file does not put a script in the place of a model");
+            if FILES.contains(&given.value.as_str()) {
+                self.refuse(
+                    given,
+                    "a project file does not put a script or a recording in the place of a model",
+                );
             } else if !configured.contains(given.value.as_str()) {
                 self.refuse(
                     given,

@@ -4,6 +4,7 @@
 mod per_mode;
 mod project;
 mod providers;
+mod recordings;
 pub(crate) mod server;
 mod settings;
 mod wire;

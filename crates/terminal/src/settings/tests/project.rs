@@ -18,7 +18,7 @@ fn a_project_file_that_does_more_than_tighten_is_refused_with_its_line_and_the_r
         ),
         (
             "[models.plan]\nprovider = \"scripted\"\nmodel = \"s.json\"\n",
-            "2: a project file does not put a script in the place of a model",
+            "2: a project file does not put a script or a recording in the place of a model",
         ),
         (
             "[autonomy]\ndefault = \"act_freely\"\n",

@@ -28,7 +28,7 @@ fn what_redirects_reveals_or_widens_is_refused_with_its_line() {
         (
             "[models.plan]\nprovider = \"scripted\"\nmodel = \"answers.json\"\n",
             2,
-            "does not put a script in the place of a model",
+            "does not put a script or a recording in the place of a model",
         ),
         (
             "[autonomy]\ndefault = \"act_freely\"\n",
