@@ -112,7 +112,7 @@ fn decodings(text: &str) -> impl Iterator<Item = String> {
     let unbroken = text.replace(['\r', '\n'], "");
     let words = [text, unbroken.as_str()]
         .into_iter()
-        .flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric() && !"+/-_=".contains(letter)))
+        .flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric() && !"+/-_".contains(letter)))
         .filter(|word| word.len() >= SHORTEST_ENCODED)
         .flat_map(|word| [decoded_base64(word), hex::decode(word).ok()])
         .flatten()
@@ -163,6 +163,7 @@ mod tests {
             format!("X-KEY={KEY}; and more"),
             STANDARD.encode(KEY),
             STANDARD.encode(format!("user:{KEY}\n")),
+            format!("ENCODED={}", STANDARD.encode(KEY)),
             hex::encode(KEY),
             escaped,
             encoded,
