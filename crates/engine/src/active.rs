@@ -9,7 +9,7 @@ use tools::{Scope, Toolbox};
 
 use crate::checkpoint::Held;
 use crate::config::ChosenModel;
-use crate::fact::Fact;
+use crate::fact::{Fact, RunStart};
 use crate::inner::{self, Inner};
 use crate::mcp;
 use crate::problem::{Problem, ProblemKind};
@@ -24,6 +24,8 @@ pub(crate) struct Active {
     pub state: RunState,
     /// The conversation of the thread before this run.
     pub before: Vec<llm::Message>,
+    /// The run that spoke last in it.
+    pub previous: Option<RunStart>,
     /// Pages an operator named in the thread before this run.
     pub named: Vec<String>,
     pub scope: Scope,
@@ -83,8 +85,8 @@ impl Active {
                 words(&chosen.settings)
             ));
         }
-        let before = if start.fresh_context {
-            Vec::new()
+        let (before, previous) = if start.fresh_context {
+            (Vec::new(), None)
         } else {
             assemble::before(&inner, start).await?
         };
@@ -100,6 +102,7 @@ impl Active {
             spec,
             state,
             before,
+            previous,
             named,
             scope,
             toolbox,

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::checkpoint;
 use crate::command::{Command, Done};
-use crate::config::EngineConfig;
+use crate::config::{EngineConfig, RunOptions};
 use crate::explain;
 use crate::inbox;
 use crate::inner::Inner;
@@ -21,10 +21,10 @@ use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
 use crate::view::{
-    CheckpointChanges, CheckpointView, EventView, FeedItem, McpServerView, Pending, PlanView, RuleView, RunReport,
-    RunView, SpaceView,
+    CheckpointChanges, CheckpointView, FeedItem, McpServerView, Pending, PlanView, RuleView, RunReport, RunView,
+    SpaceView, ThreadView,
 };
-use crate::{drive, look, mcp, orchestrate, report, rules, trying};
+use crate::{drive, look, mcp, orchestrate, report, rules, thread, trying};
 
 /// The engine of one workspace. Cheap to clone.
 #[derive(Clone)]
@@ -79,9 +79,19 @@ impl Engine {
         self.0.journal.watch()
     }
 
-    /// The first request a run in this mode would make, measured; nothing is stored or sent.
-    pub async fn dry_run(&self, mode: Mode, text: &str) -> Result<DryRun, Problem> {
-        look::dry_run(&self.0, mode, text).await
+    /// The first request that a run in this mode would make, measured; nothing is stored or sent.
+    pub async fn dry_run(&self, mode: Mode, text: String, options: &RunOptions) -> Result<DryRun, Problem> {
+        look::dry_run(&self.0, mode, text, options).await
+    }
+
+    /// The checkout's current space, where there is one yet.
+    pub async fn known_space(&self) -> Result<Option<SpaceView>, Problem> {
+        look::known_space(&self.0).await
+    }
+
+    /// A thread: what was said and done in it, and what it took by mode and model.
+    pub async fn thread(&self, id: &str) -> Result<ThreadView, Problem> {
+        thread::view(&self.0, id).await
     }
 
     /// The checkout's current space; created on first use in Agent mode.
@@ -164,11 +174,6 @@ impl Engine {
         report::of_run(&self.0, run).await
     }
 
-    /// The events of a thread's runs, oldest first.
-    pub async fn thread_events(&self, thread: &str) -> Result<Vec<EventView>, Problem> {
-        look::thread_events(&self.0, thread).await
-    }
-
     /// Test builds only: this process is to die around an event.
     #[cfg(feature = "faults")]
     pub fn arm_fault(&self, point: store::FaultPoint) {
@@ -225,18 +230,42 @@ impl Engine {
 pub struct DryRun {
     /// The mode.
     pub mode: String,
-    /// The model configured.
+    /// Who would be asked.
+    pub provider: String,
+    /// The model configured, with its provider.
     pub model: String,
     /// Bytes and tokens of the system prompt.
     pub system: Measure,
-    /// Of the tools.
-    pub tools: Measure,
+    /// Of the tools, together and one by one.
+    pub tools: ToolsMeasure,
     /// Of the messages.
     pub messages: Measure,
-    /// The tools by name.
-    pub tool_names: Vec<String>,
+    /// Of all of it.
+    pub total: Measure,
+    /// Always true: no provider's tokenizer is asked.
+    pub tokens_are_estimated: bool,
     /// The system prompt itself.
     pub system_text: String,
+}
+
+/// The size of the tools.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ToolsMeasure {
+    /// All of them.
+    #[serde(flatten)]
+    pub all: Measure,
+    /// Each, in the order of the surface.
+    pub each: Vec<ToolMeasure>,
+}
+
+/// The size of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ToolMeasure {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    #[serde(flatten)]
+    pub size: Measure,
 }
 
 /// A size.

@@ -27,7 +27,7 @@ use crate::trust;
 pub(crate) use changes::comments;
 pub(crate) use exits::{exit_of_this_stay, open_exit, voided_exits};
 pub(crate) use follow::{after_exit, handed_over};
-pub(crate) use message::{NewRun, begin, opened};
+pub(crate) use message::{NewRun, begin, opened, would_start};
 pub(crate) use restore::named_of;
 pub(crate) use space::current;
 

@@ -42,6 +42,7 @@ mod refold;
 mod report;
 mod rules;
 mod run_state;
+mod thread;
 mod trust;
 mod trying;
 mod turn;
@@ -53,7 +54,7 @@ pub use command::{About, Address, Command, Done, Extent, PersonAnswer, PersonDec
 pub use config::{
     Attendance, ChosenModel, EngineConfig, Limits, ModelSource, RunOptions, UNATTENDED_MINUTES, UNATTENDED_TOKENS,
 };
-pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers};
+pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers, ToolMeasure, ToolsMeasure};
 pub use fact::{LeftOut, Moment};
 pub use mcp::ServerLogin;
 pub use problem::{Problem, ProblemKind};
@@ -69,5 +70,5 @@ pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
     AskedIn, CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange,
     HostRefused, KeptView, LandingReport, McpServerView, McpToolView, ModelUsed, OrchestrationReport, Pending,
-    PlanBrief, PlanView, RuleView, RunReport, RunView, SpaceView, StepReport,
+    PlanBrief, PlanView, RuleView, RunReport, RunView, SpaceView, StepReport, ThreadTook, ThreadView,
 };

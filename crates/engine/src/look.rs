@@ -11,20 +11,22 @@ use work::plan::{Base, PlanStatus, diff_revisions, revision_digest, show};
 
 use crate::active::words;
 use crate::clock;
-use crate::engine::{DryRun, Measure};
-use crate::explain;
+use crate::config::RunOptions;
+use crate::engine::{DryRun, Measure, ToolMeasure, ToolsMeasure};
 use crate::fact::{ApprovalRow, Fact, Submission};
 use crate::inner::Inner;
 use crate::intake::comments;
 use crate::intake::decide::newest_revision;
-use crate::intake::{approval_moved, row as named};
-use crate::journal::view;
+use crate::intake::{approval_moved, row as named, would_start};
 use crate::mcp;
 use crate::problem::Problem;
 use crate::projection::{body, column, word};
 use crate::turn::assemble;
-use crate::view::{EventView, PlanView, RunView, SpaceView};
+use crate::view::{PlanView, RunView, SpaceView};
 use crate::worktree;
+
+/// What a request that is only measured is to servers, which know runs by their id.
+const NO_RUN: &str = "dry-run";
 
 /// Columns of a plan as terminals show it.
 const WIDTH: usize = 100;
@@ -42,6 +44,17 @@ pub(crate) async fn spaces(inner: &Inner) -> Result<Vec<SpaceView>, Problem> {
 pub(crate) async fn space(inner: &Inner, id: &str) -> Result<SpaceView, Problem> {
     let row = named(inner, Table::Space, id, "space").await?;
     space_view(inner, &row).await
+}
+
+/// The checkout's current space, where there is one yet.
+pub(crate) async fn known_space(inner: &Inner) -> Result<Option<SpaceView>, Problem> {
+    let here = Query::all(Table::Space)
+        .having("checkout", inner.worktree.display().to_string())
+        .having("current", 1_i64);
+    match inner.journal.store().find(&here).await?.first() {
+        Some(row) => space_view(inner, row).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 async fn space_view(inner: &Inner, row: &Row) -> Result<SpaceView, Problem> {
@@ -229,40 +242,40 @@ pub(crate) async fn runs(inner: &Inner) -> Result<Vec<RunView>, Problem> {
         .collect())
 }
 
-/// The events of a thread's runs, oldest first.
-pub(crate) async fn thread_events(inner: &Inner, thread: &str) -> Result<Vec<EventView>, Problem> {
-    let store = inner.journal.store();
-    named(inner, Table::Thread, thread, "thread").await?;
-    let mut events = Vec::new();
-    for run in store.find(&Query::all(Table::Run).having("thread", thread)).await? {
-        events.extend(store.stream(&format!("run/{}", run.id), 0).await?);
-    }
-    events.sort_by_key(|event| event.number);
-    Ok(events.into_iter().map(view).collect())
-}
-
-/// The first request a run in this mode would make, measured.
-pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: &str) -> Result<DryRun, Problem> {
-    let spec = explain::specimen(inner, mode).await?;
-    let chosen = inner.config.models.choose(mode)?;
-    let view = model_view(&spec);
+/// The first request that a run in this mode would make, measured.
+pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: String, options: &RunOptions) -> Result<DryRun, Problem> {
+    let start = would_start(inner, mode, text.clone(), options).await?;
+    let built = mcp::built(&inner.toolbox, &start.servers);
+    let spec = run_spec(start.recipe, &built).map_err(|refused| Problem::refused(refused.to_string()))?;
+    let servers = mcp::servers(inner, NO_RUN, &start.servers)?;
+    let toolbox = inner.toolbox.with(built, servers.tools());
+    inner.mcp.end(NO_RUN).await;
     let message = llm::Message::user(vec![
-        llm::Block::Text(text.to_owned()),
+        llm::Block::Text(text),
         llm::Block::Text(worktree::context(inner).await?),
     ]);
-    let request = assemble::first(&inner.toolbox, &view, &chosen.settings, vec![message], mode);
+    let request = assemble::first(&toolbox, &model_view(&spec), &start.model, vec![message], mode);
     let size = request.size();
     let measure = |size: llm::Size| Measure {
         bytes: size.bytes,
         tokens: size.tokens,
     };
+    let each = request.tools.iter().map(|tool| ToolMeasure {
+        name: tool.name.clone(),
+        size: measure(llm::Size::of_tool(tool)),
+    });
     Ok(DryRun {
         mode: mode.to_string(),
-        model: words(&chosen.settings),
+        provider: start.model.provider.clone(),
+        model: words(&start.model),
         system: measure(size.system),
-        tools: measure(size.tools),
+        tools: ToolsMeasure {
+            all: measure(size.tools),
+            each: each.collect(),
+        },
         messages: measure(size.messages),
-        tool_names: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+        total: measure(size.total()),
+        tokens_are_estimated: true,
         system_text: request.system,
     })
 }

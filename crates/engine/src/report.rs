@@ -44,10 +44,7 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         mode: start.recipe.mode.stored().to_owned(),
         label: spec.label(),
         walls: start.recipe.walls,
-        model: ModelUsed {
-            configured: words(&start.model),
-            actual: state.actual_model.clone(),
-        },
+        model: model(state),
         summary: state.summary.clone(),
         text: state.last_text(),
         plan: plan_of(inner, start).await?,
@@ -59,7 +56,7 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
         files_changed: state.changed.clone(),
         checks: state.checks.clone(),
         usage: state.usage,
-        cost: cost(state),
+        cost: cost(&start.model, &model(state), &state.usage),
         duration_ms: clock::now_ms() - state.started_ms,
         pending: inbox::of_thread(inner, &start.thread).await?,
         audit_head: inner.journal.store().head().await?.to_string(),
@@ -72,11 +69,18 @@ async fn bare(inner: &Arc<Inner>, state: &RunState) -> Result<RunReport, Problem
     })
 }
 
-/// What a run cost, where the price of the model that answered is known.
-fn cost(state: &RunState) -> Cost {
-    let asked = &state.start.model;
-    let model = state.actual_model.as_deref().unwrap_or(&asked.model);
-    let amount = llm::Price::at(&asked.provider, model).map(|price| price.of(&state.usage));
+/// The model that a run asked, and the one that answered.
+pub(crate) fn model(state: &RunState) -> ModelUsed {
+    ModelUsed {
+        configured: words(&state.start.model),
+        actual: state.actual_model.clone(),
+    }
+}
+
+/// What these tokens cost, where the price of the model that answered is known.
+pub(crate) fn cost(asked: &llm::ModelSettings, used: &ModelUsed, usage: &llm::Usage) -> Cost {
+    let model = used.actual.as_deref().unwrap_or(&asked.model);
+    let amount = llm::Price::at(&asked.provider, model).map(|price| price.of(usage));
     Cost {
         amount,
         currency: "USD".to_owned(),

@@ -63,8 +63,8 @@ pub(crate) struct RunState {
 pub(crate) struct Window {
     /// Tokens of the conversation with the newest answer, and how many pieces that is.
     pub reported: Option<(u64, usize)>,
-    /// Whether the provider said that the newest request does not fit.
-    pub overflowed: bool,
+    /// What the provider said of the newest request when it does not fit.
+    pub overflowed: Option<String>,
     /// A person wants it compacted, and what to keep.
     pub asked: Option<Option<String>>,
 }
@@ -149,13 +149,15 @@ impl RunState {
             Fact::Requested { .. } => self.requests += 1,
             Fact::RequestFailed {
                 failure,
+                message,
                 cursor,
                 partial,
                 usage,
                 ..
             } => {
                 self.failures_in_row += 1;
-                self.window.overflowed = *failure == llm::ErrorKind::ContextOverflow.to_string();
+                let overflows = *failure == llm::ErrorKind::ContextOverflow.to_string();
+                self.window.overflowed = overflows.then(|| message.clone());
                 self.usage += *usage;
                 if cursor.is_some() {
                     self.cursor.clone_from(cursor);
@@ -252,7 +254,8 @@ impl RunState {
 
     fn respond(&mut self, response: &llm::Response) {
         self.failures_in_row = 0;
-        self.window.overflowed = response.stop == llm::StopReason::ContextExceeded;
+        let full = response.stop == llm::StopReason::ContextExceeded;
+        self.window.overflowed = full.then(|| "the window is full".to_owned());
         self.window.reported = Some((response.usage.total(), self.talk.len() + 1)).filter(|(tokens, _)| *tokens > 0);
         self.usage += response.usage;
         self.actual_model = Some(response.actual_model.clone());

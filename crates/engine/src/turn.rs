@@ -6,6 +6,7 @@ pub(crate) mod assemble;
 pub(crate) mod compact;
 mod judge;
 mod perform;
+mod price;
 mod propose;
 mod repetition;
 mod room;
@@ -47,6 +48,7 @@ pub(crate) async fn turn(run: &mut Active) -> Result<Flow, Problem> {
             return settle::end(run, ending).await;
         }
         let request = assemble::request(run);
+        price::before_first(run, &request).await?;
         if let Some(flow) = compact::before_request(run, &request).await? {
             return Ok(flow);
         }

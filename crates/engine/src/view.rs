@@ -420,6 +420,36 @@ pub struct EventView {
     pub payload: Value,
 }
 
+/// A thread, whole.
+#[derive(Debug, Clone, Serialize)]
+pub struct ThreadView {
+    /// The thread.
+    pub id: String,
+    /// Its space.
+    pub space_id: String,
+    /// Whether secrets were read in it.
+    pub holds_secrets: bool,
+    /// What its runs took, and those that work for it, by mode and model, in the order they began.
+    pub took: Vec<ThreadTook>,
+    /// The events of its runs, oldest first.
+    pub events: Vec<EventView>,
+}
+
+/// What the runs of one mode took with one model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ThreadTook {
+    /// The mode's stored word.
+    pub mode: String,
+    /// The model asked for and the one that answered.
+    pub model: ModelUsed,
+    /// Requests to it.
+    pub requests: u32,
+    /// Tokens.
+    pub usage: llm::Usage,
+    /// Money.
+    pub cost: Cost,
+}
+
 /// What a run or message looks like in a list of threads.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunView {

@@ -70,6 +70,11 @@ impl Size {
         }
     }
 
+    /// How large the name, the description and the schema of a tool are.
+    pub fn of_tool(tool: &ToolSpec) -> Self {
+        Self::of_bytes(tool_bytes(tool))
+    }
+
     /// How large these messages are.
     pub fn of_messages(messages: &[Message]) -> Self {
         let blocks = || messages.iter().flat_map(|message| &message.blocks);

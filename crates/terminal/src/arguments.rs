@@ -7,6 +7,7 @@ mod models;
 mod plan;
 mod policy;
 mod run;
+mod thread;
 mod words;
 
 use clap::{Args, Parser, Subcommand};
@@ -19,6 +20,7 @@ pub(crate) use models::ModelsAct;
 pub(crate) use plan::{ApproveArguments, CommentArguments, PlanAct, RejectArguments};
 pub(crate) use policy::{Kept, PolicyAct};
 pub(crate) use run::{Approvals, Budget, RunArguments};
+pub(crate) use thread::ThreadAct;
 pub(crate) use words::Named;
 
 /// A coding agent whose modes are enforced, not suggested.
@@ -74,6 +76,9 @@ pub(crate) enum Act {
     /// Lists and opens spaces, and sets their modes.
     #[command(subcommand)]
     Space(SpaceAct),
+    /// Shows a thread: all that was said and done in it, and what it took by mode and model.
+    #[command(subcommand)]
+    Thread(ThreadAct),
     /// Shows or switches the mode of this checkout's current space.
     Mode(ModeArguments),
     /// What a run changed in files, and putting it back.

@@ -1,7 +1,7 @@
 //! What a person reads when a run or an orchestration has come to its halt. It must not know how it
 //! was driven.
 
-use engine::{Engine, OrchestrationReport, Pending, PlanBrief, PlanView, RunReport};
+use engine::{Engine, ModelUsed, OrchestrationReport, Pending, PlanBrief, PlanView, RunReport};
 
 use crate::exit::Exit;
 use crate::print::{Mark, Printer};
@@ -144,6 +144,18 @@ fn steps(printer: &mut Printer, orchestration: &OrchestrationReport) {
     }
 }
 
+/// The model that answered; where it is not the one that was asked, both.
+pub(crate) fn model_used(model: &ModelUsed) -> String {
+    let configured = &model.configured;
+    match &model.actual {
+        None => configured.clone(),
+        // A script is known by its digest, wherever its file lies.
+        Some(actual) if actual.starts_with(llm::scripted::PROVIDER) => actual.clone(),
+        Some(actual) if configured.split_once(':').is_some_and(|(_, asked)| asked == actual) => configured.clone(),
+        Some(actual) => format!("{configured}, answered by {actual}"),
+    }
+}
+
 fn last_line(printer: &mut Printer, report: &RunReport) {
     let mark = match Exit::of_outcome(report.outcome) {
         Exit::FINE => Mark::Done,
@@ -160,7 +172,7 @@ fn last_line(printer: &mut Printer, report: &RunReport) {
             currency => format!("{amount:.2} {currency}"),
         },
     );
-    let model = report.model.actual.as_deref().unwrap_or(&report.model.configured);
+    let model = model_used(&report.model);
     printer.line(
         mark,
         &format!(

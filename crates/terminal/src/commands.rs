@@ -14,6 +14,7 @@ mod policy;
 mod run;
 mod space;
 mod thread;
+mod told;
 mod trust;
 mod trying;
 
@@ -50,6 +51,7 @@ pub(crate) async fn carry_out(arguments: Arguments, environment: Environment) ->
         Some(Act::Plan(act)) => plan::plan(&house, act).await,
         Some(Act::Inbox(inbox)) => inbox::inbox(&house, inbox).await,
         Some(Act::Space(act)) => space::space(&house, act).await,
+        Some(Act::Thread(act)) => told::thread(&house, act).await,
         Some(Act::Mode(mode)) => space::mode(&house, mode).await,
         Some(Act::Checkpoint(act)) => checkpoint::checkpoint(&house, act).await,
         Some(Act::Profile(profile)) => look::profile(&house, profile).await,
@@ -81,7 +83,13 @@ fn decides(act: Option<&Act>) -> bool {
         Some(Act::Models(act)) => matches!(act, ModelsAct::Test { .. }),
         Some(Act::Mcp(act)) => !matches!(act, McpAct::List { .. } | McpAct::Tools { .. }),
         Some(
-            Act::Profile(_) | Act::Explain(_) | Act::Audit(_) | Act::Doctor(_) | Act::Try(_) | Act::Completions { .. },
+            Act::Profile(_)
+            | Act::Explain(_)
+            | Act::Audit(_)
+            | Act::Doctor(_)
+            | Act::Try(_)
+            | Act::Thread(_)
+            | Act::Completions { .. },
         ) => false,
         Some(Act::Checkpoint(act)) => matches!(act, CheckpointAct::Restore(_)),
     }
@@ -114,8 +122,11 @@ fn named(house: &House, model: &ModelArguments) -> Result<Option<NamedModel>, Pr
 /// The mode of a space, or of the current one.
 async fn mode_of(engine: &Engine, space: Option<&str>) -> Result<Mode, Problem> {
     let space = match space {
-        Some(id) => engine.space(id).await?,
-        None => engine.current_space().await?,
+        Some(id) => Some(engine.space(id).await?),
+        None => engine.known_space().await?,
+    };
+    let Some(space) = space else {
+        return Ok(modes::without_space());
     };
     Mode::from_stored(Some(&space.mode))
         .map_err(|error| Problem::refused(format!("space {}: {error}", space.id)).hint(space::repair(&space)))

@@ -47,6 +47,45 @@ impl Show {
         }
     }
 
+    /// Shows an event of what was said and done before, with what was asked.
+    pub(crate) fn told(&mut self, printer: &mut Printer, event: &EventView) {
+        let details = &event.payload;
+        match event.kind.as_str() {
+            "run_started" => printer.line(
+                Mark::Note,
+                &format!(
+                    "run {} in {} with {}:{}",
+                    text(details, "run"),
+                    mode_shown(
+                        details
+                            .pointer("/recipe/mode")
+                            .and_then(Value::as_str)
+                            .unwrap_or_default()
+                    ),
+                    details
+                        .pointer("/model/provider")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default(),
+                    details
+                        .pointer("/model/model")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default(),
+                ),
+            ),
+            "entered" => {
+                self.event(printer, event);
+                printer.line(Mark::Asks, "asked:");
+                printer.foreign(text(details, "text"));
+            }
+            "question_answered" => {
+                printer.line(Mark::Asks, "answered:");
+                printer.foreign(text(details, "answer"));
+            }
+            "run_ended" => printer.line(Mark::Note, &format!("ended: {}", text(details, "summary"))),
+            _ => self.event(printer, event),
+        }
+    }
+
     fn event(&mut self, printer: &mut Printer, event: &EventView) {
         let details = &event.payload;
         match event.kind.as_str() {
@@ -59,6 +98,7 @@ impl Show {
             "noted" => printer.foreign(text(details, "text")),
             "todo_updated" => todo(printer, details),
             "compacted" => compacted(printer, details),
+            "switch_priced" => switch_priced(printer, details),
             "nudged" => printer.line(Mark::Note, &format!("reminded: {}", text(details, "text"))),
             "request_failed" => failed(printer, details),
             "mode_changed" => mode_changed(printer, details),
@@ -199,11 +239,31 @@ fn compacted(printer: &mut Printer, details: &Value) {
     printer.foreign(text(details, "summary"));
 }
 
+fn switch_priced(printer: &mut Printer, details: &Value) {
+    let tokens = details.get("tokens").and_then(Value::as_u64).unwrap_or_default();
+    let price = details.get("usd").and_then(Value::as_f64).map_or_else(
+        || "its price is not known".to_owned(),
+        |usd| format!("about {usd:.2} USD"),
+    );
+    printer.line(
+        Mark::Note,
+        &format!(
+            "{} with {} → {} with {}: about {tokens} tokens of this thread are read anew, none from a cache: {price}",
+            mode_shown(text(details, "from_mode")),
+            text(details, "from_model"),
+            mode_shown(text(details, "to_mode")),
+            text(details, "to_model"),
+        ),
+    );
+}
+
+/// The name of a mode for people.
+pub(crate) fn mode_shown(stored: &str) -> String {
+    modes::Mode::from_stored(Some(stored)).map_or_else(|_| stored.to_owned(), |mode| mode.to_string())
+}
+
 fn mode_changed(printer: &mut Printer, details: &Value) {
-    let shown = |key: &str| {
-        let stored = text(details, key);
-        modes::Mode::from_stored(Some(stored)).map_or_else(|_| stored.to_owned(), |mode| mode.to_string())
-    };
+    let shown = |key: &str| mode_shown(text(details, key));
     printer.line(
         Mark::Note,
         &format!("mode: {} → {} ({})", shown("from"), shown("to"), text(details, "why")),

@@ -113,6 +113,19 @@ pub(crate) async fn begin(inner: &Inner, change: &mut Change, new: NewRun<'_>) -
     Ok(run)
 }
 
+/// The start that a run in a fresh space would have.
+pub(crate) async fn would_start(
+    inner: &Inner,
+    mode: Mode,
+    text: String,
+    options: &RunOptions,
+) -> Result<RunStart, Problem> {
+    let space = Row::new("").with("mode", mode.stored());
+    let first = entry(text, !options.piped, String::new(), None);
+    let new = NewRun::main(&space, String::new(), options, first);
+    started(inner, new, Kept::now(inner).await?).map(|(start, _)| start)
+}
+
 /// The start of a run, and the fact that it begins with.
 pub(super) fn started(inner: &Inner, new: NewRun<'_>, kept: Kept) -> Result<(RunStart, Fact), Problem> {
     let mode = resolved(new.space)?;

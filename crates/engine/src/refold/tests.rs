@@ -322,6 +322,46 @@ async fn a_refused_plan_an_exit_a_switch_and_a_failure_fold_to_the_same_rows() {
 }
 
 #[tokio::test]
+async fn a_compacted_thread_and_a_fresh_one_fold_to_the_same_rows() {
+    let text = json!({"context": "Goal: do it."});
+    let workspace = Workspace::with(json!({"runs": [
+        {"match": {"mode": "agent"}, "turns": [
+            calls("condense", &text), calls("read_file", &json!({"path": "A.md"})), {"error": {"status": 413}},
+            {"text": "It was tried."}, calls("new_task", &text),
+        ]},
+        {"match": {"mode": "agent"}, "turns": [{"text": "done"}]},
+        {"match": {"mode": "agent"}, "turns": [{"text": "It is done."}]},
+    ]}))
+    .await;
+    workspace.send(Address::FreshSpace(mode("agent"))).await;
+    let first = workspace.newest(Table::Thread).await.id;
+    workspace.answer(PersonAnswer::Text("yes".to_owned())).await;
+    workspace.answer(PersonAnswer::Text("yes".to_owned())).await;
+    let thread = workspace.newest(Table::Thread).await;
+    assert_ne!(thread.id, first);
+    workspace
+        .act(Command::Compact {
+            thread: thread.id.clone(),
+            keep: Some("the goal".to_owned()),
+            options: later(),
+        })
+        .await;
+    let row = workspace.newest(Table::Run).await;
+    assert_eq!(
+        (row.text("thread"), row.text("status")),
+        (Some(thread.id.as_str()), Some("completed"))
+    );
+    folds_to_the_same(&workspace).await;
+    let events = workspace.inner.journal.store().events_after(0, 10_000).await.unwrap();
+    let summaries: Vec<Value> = events
+        .into_iter()
+        .filter(|event| event.kind == "compacted")
+        .filter_map(|event| Some(event.payload?["summary"].clone()))
+        .collect();
+    assert_eq!(summaries, ["Goal: do it.", "It was tried.", "It is done."]);
+}
+
+#[tokio::test]
 async fn what_the_store_says_of_itself_is_no_fact() {
     let workspace = rich().await;
     let store = workspace.inner.journal.store();

@@ -77,9 +77,10 @@ pub(crate) fn first(
     }
 }
 
-/// The conversation of the thread before a run.
-pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Message>, Problem> {
+/// The conversation of the thread before a run, and the run that spoke last in it.
+pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<(Vec<Message>, Option<RunStart>), Problem> {
     let mut messages = Vec::new();
+    let mut last = None;
     let began = conversation::began(inner, &start.run).await?;
     for (_, run) in conversation::before(inner, &start.thread, began).await? {
         let earlier = inner.run(&run).await?;
@@ -87,8 +88,9 @@ pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<Vec<Messag
             messages.clear();
         }
         conversation(&earlier.talk, &mut messages);
+        last = Some(earlier.start);
     }
-    Ok(messages)
+    Ok((messages, last))
 }
 
 /// Pages that an operator named in the thread before a run.

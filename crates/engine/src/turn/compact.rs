@@ -5,7 +5,7 @@
 mod carried;
 mod transcript;
 
-use llm::{Block, Message, Request, RequestContext, Size};
+use llm::{Block, Message, Request, Size};
 use modes::{Ending, ErrorFamily};
 use tools::Then;
 
@@ -86,7 +86,7 @@ fn due(run: &Active, request: &Request) -> Option<Due> {
         return Some(Due::Done);
     }
     let helps = !state.just_compacted() && request.messages.len() > 1;
-    if state.window.overflowed {
+    if state.window.overflowed.is_some() {
         return Some(if helps {
             Due::Ask(WhyCompacted::Overflow, None)
         } else {
@@ -133,9 +133,7 @@ fn question(run: &Active, request: &Request, keep: Option<&str>, most: Option<u6
             .entering
             .clone()
             .or_else(|| run.state.entry().is_none().then(|| run.state.start.run.clone())),
-        context: RequestContext {
-            ..request.context.clone()
-        },
+        context: request.context.clone(),
     }
 }
 
@@ -208,8 +206,9 @@ async fn too_large(run: &mut Active) -> Result<Flow, Problem> {
     } else {
         "is larger than the model's window, and there is nothing in it to compact"
     };
+    let words_of_provider = run.state.window.overflowed.clone().unwrap_or_default();
     let message = format!(
-        "what {} is asked {what}; hint: say less at once, or go on with a model that has a larger window: `stance run \
+        "{words_of_provider}: what {} is asked {what}; hint: say less at once, or go on with a model that has a larger window: `stance run \
          --resume {} --provider … --model … \"go on\"`",
         words(&run.chosen.settings),
         run.state.start.thread

@@ -84,8 +84,8 @@ fn rounds(calls: &[(&str, &str)], length: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// A conversation from one letter a response, `!` for what is told about repetition, `?` for other words and `.` for
-    /// the end of a step.
+    /// A conversation from one letter a response, `!` for what is told about repetition, `?` for other words, `.` for
+    /// the end of a step and `~` for a compaction.
     fn talk(story: &str) -> Vec<Talk> {
         let mut talk = Vec::new();
         for letter in story.chars() {
@@ -93,6 +93,17 @@ mod tests {
                 '!' => Talk::Told(format!("{OPENING}…")),
                 '?' => Talk::Told("something else".to_owned()),
                 '.' => Talk::StepEnded,
+                '~' => Talk::Compacted(Box::new(crate::fact::Compaction {
+                    why: crate::fact::WhyCompacted::NearlyFull,
+                    upto: 0,
+                    summary: String::new(),
+                    carried: String::new(),
+                    before: 0,
+                    after: 0,
+                    usage: llm::Usage::default(),
+                    model: None,
+                    cursor: None,
+                })),
                 letter => Talk::Response(
                     Vec::new(),
                     llm::StopReason::ToolUse,
@@ -132,6 +143,9 @@ mod tests {
         check("aaa!aa", "loops");
         check("aaaaaaa", "tell");
         check("aaa!b", "none");
+        // Compacting makes nobody forget.
+        check("aa~a", "tell");
+        check("aaa!~aa", "loops");
         // What was told about another repetition does not count for this one.
         check("aaa!baaa", "tell");
         check("aaa!baaaaa", "tell");

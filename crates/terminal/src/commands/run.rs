@@ -50,7 +50,6 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
     };
     let limit_notice =
         (attendance != Attendance::Person && !arguments.dry_run).then(|| limit_notice(&options, &settings.limits));
-    let command = command(&arguments, text.clone(), options);
     let opening = Opening {
         model: &arguments.model,
         output,
@@ -59,8 +58,9 @@ pub(super) async fn run(house: &House, arguments: RunArguments) -> Result<Exit, 
     };
     let mut door = open(house, &settings, opening).await?;
     if arguments.dry_run {
-        return dry_run(&mut door, &arguments, &text.unwrap_or_default()).await;
+        return dry_run(&mut door, &arguments, text.unwrap_or_default(), &options).await;
     }
+    let command = command(&arguments, text, options);
     if let Some(notice) = limit_notice {
         door.printer.line(Mark::Note, &notice);
     }
@@ -201,35 +201,41 @@ fn command(arguments: &RunArguments, text: Option<String>, options: RunOptions) 
     }
 }
 
-async fn dry_run(door: &mut Door, arguments: &RunArguments, text: &str) -> Result<Exit, Problem> {
+async fn dry_run(
+    door: &mut Door,
+    arguments: &RunArguments,
+    text: String,
+    options: &RunOptions,
+) -> Result<Exit, Problem> {
     let mode = match arguments.mode {
         Some(mode) => mode,
         None => mode_of(&door.engine, arguments.space.as_deref()).await?,
     };
-    let sizes = door.engine.dry_run(mode, text).await?;
+    let sizes = door.engine.dry_run(mode, text, options).await?;
     if door.output != Output::Words {
         door.printer.json(&sizes)?;
         return Ok(Exit::FINE);
     }
-    door.printer.line(
-        Mark::Note,
-        &format!("mode {} · model {} · nothing was sent", sizes.mode, sizes.model),
-    );
+    let mut note = |line: &str| door.printer.line(Mark::Note, line);
+    note(&format!(
+        "mode {} · model {} · nothing was sent or stored; tokens are estimated",
+        sizes.mode, sizes.model
+    ));
     for (part, size) in [
         ("system", sizes.system),
-        ("tools", sizes.tools),
+        ("tools", sizes.tools.all),
         ("messages", sizes.messages),
+        ("total", sizes.total),
     ] {
-        door.printer.line(
-            Mark::Note,
-            &format!("{part}: {} bytes, about {} tokens", size.bytes, size.tokens),
-        );
+        note(&format!("{part}: {} bytes, about {} tokens", size.bytes, size.tokens));
     }
-    door.printer.line(
-        Mark::Note,
-        &format!("tools ({}): {}", sizes.tool_names.len(), sizes.tool_names.join(", ")),
-    );
-    door.printer.line(Mark::Note, "system prompt:");
+    for tool in &sizes.tools.each {
+        note(&format!(
+            "tool {}: {} bytes, about {} tokens",
+            tool.name, tool.size.bytes, tool.size.tokens
+        ));
+    }
+    note("system prompt:");
     for paragraph in sizes.system_text.lines() {
         door.printer.foreign(paragraph);
     }

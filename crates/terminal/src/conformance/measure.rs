@@ -322,7 +322,7 @@ impl Made {
         let mut changes = ground.changes(&before)?;
         let moved = canaries.into_iter().filter(|(path, was)| there(path) != *was);
         changes.paths.extend(moved.map(|(path, _)| path));
-        let events = engine.thread_events(&thread).await?;
+        let events = engine.thread(&thread).await?.events;
         Ok(Made {
             calls: steps.into_iter().flatten().collect(),
             decided: decided(&events)?,

@@ -14,6 +14,7 @@ mod answers;
 mod attacks;
 mod attempts;
 mod checkpoints;
+mod compaction;
 mod conformance;
 mod egress;
 mod journal;

@@ -192,25 +192,32 @@ fn a_dry_run_measures_and_sends_nothing() {
         "{}",
         words.out
     );
-    assert!(
-        place
-            .stance(&["space", "list", "--json"])
-            .report()
-            .as_array()
-            .unwrap()
-            .is_empty(),
-        "nothing was stored"
+    // Each tool has its size, and all parts are the whole.
+    let each = sizes.1["tools"]["each"].as_array().unwrap().iter();
+    assert_eq!(
+        each.map(|tool| tool["bytes"].as_u64().unwrap()).sum::<u64>(),
+        bytes("tools")
     );
+    assert_eq!(bytes("system") + bytes("tools") + bytes("messages"), bytes("total"));
+    assert_eq!(sizes.1["tokens_are_estimated"], true);
+    // Without a mode it is the one of the current space, or Agent.
+    let agent = place.stance(&["run", "--dry-run", "--json", "greet"]).report();
+    assert_eq!(
+        (&agent["mode"], &agent["provider"]),
+        (&json!("Agent"), &json!("anthropic"))
+    );
+    assert_eq!(place.stance(&["audit", "verify"]).code, 0);
+    assert!(place.journal().is_empty(), "nothing was stored");
     assert!(server.requests().is_empty());
 
     // What was measured is what is sent.
     assert_eq!(run(&place, &["--mode", "plan", "greet"]).0, 3);
     let body = &server.bodies()[0];
-    let measured: Vec<&str> = sizes.1["tool_names"]
+    let measured: Vec<&str> = sizes.1["tools"]["each"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|name| name.as_str().unwrap())
+        .map(|tool| tool["name"].as_str().unwrap())
         .collect();
     let (mut measured, mut sent) = (measured, tools(body));
     measured.sort_unstable();
