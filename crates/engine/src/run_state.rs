@@ -65,8 +65,15 @@ pub(crate) struct Window {
     pub reported: Option<(u64, usize)>,
     /// What the provider said of the newest request when it does not fit.
     pub overflowed: Option<String>,
-    /// A person wants it compacted, and what to keep.
-    pub asked: Option<Option<String>>,
+    /// A person wants it compacted.
+    pub wish: Option<Wish>,
+}
+
+/// A person's wish that the conversation is compacted.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    /// What to keep above all.
+    pub keep: Option<String>,
 }
 
 /// One piece of the conversation.
@@ -187,7 +194,7 @@ impl RunState {
             }
             Fact::Told { text } => self.talk.push(Talk::Told(text.clone())),
             Fact::CompactionAsked { keep, cursor, .. } => {
-                self.window.asked = Some(keep.clone());
+                self.window.wish = Some(Wish { keep: keep.clone() });
                 if cursor.is_some() {
                     self.cursor.clone_from(cursor);
                 }

@@ -79,8 +79,8 @@ fn due(run: &Active, request: &Request) -> Option<Due> {
     if state.then() == Then::Condensed {
         return Some(Due::Take(state.agreed_text()));
     }
-    if let Some(keep) = &state.window.asked {
-        return Some(Due::Ask(WhyCompacted::Asked, keep.clone()));
+    if let Some(wish) = &state.window.wish {
+        return Some(Due::Ask(WhyCompacted::Asked, wish.keep.clone()));
     }
     if state.entry().is_none() && state.just_compacted() {
         return Some(Due::Done);
