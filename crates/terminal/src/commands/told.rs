@@ -13,16 +13,11 @@ use crate::show::{Show, mode_shown};
 pub(super) async fn thread(house: &House, act: ThreadAct) -> Result<Exit, Problem> {
     let ThreadAct::Show { thread, json } = act;
     let mut door = door(house, Opening::to_look(json)).await?;
-    let id = match thread {
-        Some(id) => id,
-        None => {
-            let here = door.engine.known_space().await?.and_then(|space| space.thread);
-            here.ok_or_else(|| {
-                Problem::usage("this checkout's current space has no thread yet")
-                    .hint("`stance space list` shows threads of others; `stance thread show ID` shows one.")
-            })?
-        }
-    };
+    let here = door.engine.known_space().await?.and_then(|space| space.thread);
+    let id = thread.or(here).ok_or_else(|| {
+        Problem::usage("this checkout's current space has no thread yet")
+            .hint("`stance space list` shows threads of others; `stance thread show ID` shows one.")
+    })?;
     let thread = door.engine.thread(&id).await?;
     if json {
         door.printer.json(&thread)?;
