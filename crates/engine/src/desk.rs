@@ -14,6 +14,7 @@ use work::approval::{ApprovalKind, ApprovalMove, ApprovalStatus};
 use work::plan::{PlanDraft, PlanMove, PlanStatus, ProvenanceKind, RevisionContent, revision_digest, validate};
 
 use crate::active::Active;
+use crate::aside;
 use crate::clock;
 use crate::fact::{ApprovalRow, Fact, Submission};
 use crate::intake;
@@ -389,6 +390,14 @@ impl Desk for RunDesk<'_> {
             }
             self.stage(Fact::TodoUpdated { items });
             Ok(())
+        })
+    }
+
+    fn ask_aside<'a>(&'a self, call_id: &'a str, about: &'a str, question: &'a str) -> DeskAnswer<'a, String> {
+        Box::pin(async move {
+            let (asked, answer) = aside::ask(self.run, call_id, about, question).await;
+            self.stage(Fact::AskedAside(Box::new(asked)));
+            answer.map_err(DeskRefusal)
         })
     }
 

@@ -125,6 +125,8 @@ pub(crate) enum Fact {
         cursor: Option<String>,
     },
     Compacted(Box<Compaction>),
+    /// The run's model was asked something beside the conversation, as a part of a call.
+    AskedAside(Box<Aside>),
     /// What going on with a long conversation under another model or in another mode costs, said first.
     SwitchPriced(SwitchPrice),
     Violated {
@@ -263,6 +265,21 @@ pub(crate) enum Fact {
         what: String,
         who: String,
     },
+}
+
+/// A question beside the conversation, and what it cost. The answer is a part of the call's result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Aside {
+    pub call: String,
+    /// How large the request was.
+    pub bytes: u64,
+    /// The same, as it is estimated.
+    pub tokens: u64,
+    pub model: String,
+    pub usage: llm::Usage,
+    pub cursor: Option<String>,
+    /// The kind of fault, where no answer came.
+    pub failure: Option<String>,
 }
 
 /// A checkpoint as it was taken.

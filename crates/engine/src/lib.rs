@@ -13,6 +13,7 @@
 )]
 
 mod active;
+mod aside;
 mod checkpoint;
 mod checks;
 mod clock;

@@ -28,7 +28,8 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::RunEnded { .. }
         | Fact::RequestFailed { .. }
         | Fact::Responded { .. }
-        | Fact::Compacted(_) => runs(writer, event, fact).await,
+        | Fact::Compacted(_)
+        | Fact::AskedAside(_) => runs(writer, event, fact).await,
         Fact::PermissionAsked(_)
         | Fact::PermissionAnswered { .. }
         | Fact::QuestionAsked { .. }
@@ -138,6 +139,7 @@ async fn runs(writer: &mut Writer, event: &Event, fact: &Fact) -> Result<(), Pro
         }
         | Fact::RequestFailed { cursor, .. } => place_in_script(writer, event, cursor.as_ref()).await,
         Fact::Compacted(compaction) => place_in_script(writer, event, compaction.cursor.as_ref()).await,
+        Fact::AskedAside(aside) => place_in_script(writer, event, aside.cursor.as_ref()).await,
         Fact::RunPaused { conclusion, .. } | Fact::RunEnded { conclusion, .. } => {
             let run = run_of(event).to_owned();
             let mut row = needed(writer, Table::Run, &run).await?;

@@ -200,6 +200,12 @@ impl RunState {
                 }
             }
             Fact::Compacted(compaction) => self.compact(compaction),
+            Fact::AskedAside(aside) => {
+                self.usage += aside.usage;
+                if aside.cursor.is_some() {
+                    self.cursor.clone_from(&aside.cursor);
+                }
+            }
             Fact::SwitchPriced(_) => self.priced = true,
             Fact::TodoUpdated { items } => self.todo.clone_from(items),
             Fact::ChangesObserved { before, files, .. } => {

@@ -156,6 +156,10 @@ pub trait Desk: Send + Sync {
     /// Replaces the todo list.
     fn update_todo<'a>(&'a self, call_id: &'a str, items: Vec<TodoItem>) -> DeskAnswer<'a, ()>;
 
+    /// Asks the run's own model one thing about a text of strangers, which stands between marks of ours: with no tools,
+    /// and apart from the conversation.
+    fn ask_aside<'a>(&'a self, call_id: &'a str, about: &'a str, question: &'a str) -> DeskAnswer<'a, String>;
+
     /// The content hash of a worktree file when the model last saw it.
     fn last_seen(&self, path: &str) -> Option<String>;
 }

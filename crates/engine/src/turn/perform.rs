@@ -89,11 +89,11 @@ async fn one(run: &Active, call: Allowed, lost: &[String]) -> Result<Finished, P
     };
     let desk = RunDesk::new(run);
     let result = tool.execute(permit, &run.scope, &desk).await;
-    let staged = if result.is_error {
-        Vec::new()
-    } else {
-        desk.into_staged()
-    };
+    let mut staged = desk.into_staged();
+    if result.is_error {
+        // What was spent is spent, also by a call that came to nothing.
+        staged.retain(|fact| matches!(fact, Fact::AskedAside(_)));
+    }
     let how = if result.then == Then::Waits {
         How::NotStarted
     } else {

@@ -389,3 +389,47 @@ fn a_check_has_the_walls_and_the_caches_of_commands() {
     assert_eq!(exit, 0, "{report:#}");
     assert_eq!(canary.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
+
+#[test]
+fn a_question_about_a_page_is_answered_by_a_model_without_tools_and_what_it_cost_is_counted() {
+    let (place, _canary) = ground();
+    let asked = (
+        "web_fetch",
+        json!({"url": "http://docs.rs/serde", "prompt": "what does it say?"}),
+    );
+    let script = |aside: Value| {
+        turns(&[
+            calls(std::slice::from_ref(&asked)),
+            aside,
+            json!({"text": "done", "expect": {"tools_include": ["web_fetch"]}}),
+        ])
+    };
+    for (mode, contains) in [("plan", "<page address="), ("agent", "what does it say?")] {
+        let tools = ["web_fetch", "read_file", "execute_command", "plan_mode_respond"];
+        let model = place.script(
+            mode,
+            &script(json!({
+                "text": "It greets.",
+                "usage": {"input": 1000, "output": 7},
+                "expect": {"mode": mode, "tools_exclude": tools, "contains": contains},
+            })),
+        );
+        let (_, events, report) = place.stream(&model, &["--mode", mode, "look"]);
+        let results = results(&events);
+        assert!(results[0].contains("<answer>\nIt greets.\n</answer>"), "{results:?}");
+        assert!(!results[0].contains("welcome"), "{results:?}");
+        let aside = events.iter().find(|event| event["kind"] == "asked_aside").unwrap();
+        assert_eq!(aside["payload"]["usage"]["input"], 1000, "{aside:#}");
+        assert_eq!(report["summary"], "done", "{report:#}");
+        assert!(report["usage"]["input"].as_u64().unwrap() >= 1000, "{report:#}");
+    }
+
+    let model = place.script("fails", &script(json!({"error": {"status": 400}})));
+    let (_, events, _) = place.stream(&model, &["--mode", "agent", "look"]);
+    let failed = results(&events);
+    assert!(
+        failed[0].contains("the model could not be asked about it"),
+        "{failed:?}"
+    );
+    assert!(events.iter().any(|event| event["kind"] == "asked_aside"));
+}

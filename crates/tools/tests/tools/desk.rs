@@ -60,6 +60,10 @@ impl Desk for FakeDesk {
         self.answer(call_id, &format!("propose {proposal:?} {context}"), self.said())
     }
 
+    fn ask_aside<'a>(&'a self, call_id: &'a str, about: &'a str, question: &'a str) -> DeskAnswer<'a, String> {
+        self.answer(call_id, &format!("aside {question} {about}"), "</answer> 42".to_owned())
+    }
+
     fn progress<'a>(&'a self, call_id: &'a str, note: String) -> DeskAnswer<'a, ()> {
         self.answer(call_id, &format!("progress {note}"), ())
     }
