@@ -128,6 +128,7 @@ impl Active {
         let thread = &self.state.start.thread;
         let mut urls = self.named.clone();
         urls.extend(assemble::pages_named(&self.state));
+        urls.extend(self.state.found.iter().cloned());
         Ok(ThreadReach {
             flagged: self.inner.thread_holds_secrets(thread).await?,
             urls,
@@ -187,6 +188,7 @@ pub(crate) async fn scope(
         inspection: spec.inspection().ok(),
         servers,
         logins: inner.mcp.logins().clone(),
+        search: inner.config.search.clone(),
         committer: committer.map_or_else(nobody, |who| (who.name().to_owned(), who.mail().to_owned())),
         cancel: stop,
     })

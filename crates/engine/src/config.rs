@@ -28,6 +28,8 @@ pub struct EngineConfig {
     pub hosts: Vec<String>,
     /// Where names of hosts lead.
     pub names: Arc<dyn sandbox::Names>,
+    /// The search engine of the web, where an operator chose one.
+    pub search: Option<Arc<tools::Search>>,
     /// MCP servers as the settings and the project name them.
     pub servers: Vec<Server>,
     /// How much agents may do without asking.

@@ -87,6 +87,11 @@ impl Inner {
         let logins = tools::mcp::Logins::new(config.home.join("logins"));
         let mcp = Mcp::of(&journal, servers, logins, &worktree, config.walls.as_deref()).await?;
         let toolbox = tools::toolbox().map_err(|error| Problem::new(ProblemKind::Machine, error.to_string()))?;
+        let toolbox = if config.search.is_some() {
+            tools::with_search(&toolbox)
+        } else {
+            toolbox
+        };
         Ok(Inner {
             holder: clock::holder("stance"),
             journal,

@@ -67,6 +67,7 @@ pub use tools::mcp::{Launch, Server, Template};
 pub use tools::outline_if_asked;
 #[cfg(feature = "faults")]
 pub use tools::read_no_lines;
+pub use tools::{SEARCH_ENGINES, Search, SearchEngine};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
     AskedIn, CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange,

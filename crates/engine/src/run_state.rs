@@ -39,6 +39,8 @@ pub(crate) struct RunState {
     pub priced: bool,
     /// What people answered, word by word.
     pub answers: Vec<String>,
+    /// Pages that searches of the run found.
+    pub found: Vec<String>,
     /// Rules that answers to its own calls have become.
     pub remembered: Vec<RememberedRule>,
     pub changed: Vec<String>,
@@ -128,6 +130,7 @@ impl RunState {
             window: Window::default(),
             priced: false,
             answers: Vec::new(),
+            found: Vec::new(),
             remembered: Vec::new(),
             changed: Vec::new(),
             checks: Vec::new(),
@@ -364,6 +367,7 @@ impl RunState {
             _ => 0,
         };
         self.seen.extend(result.seen.clone());
+        self.found.extend(result.pages.iter().cloned());
         for reached in &result.reached {
             if let Some(why) = &reached.refused {
                 let refused = HostRefused {

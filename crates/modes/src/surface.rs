@@ -25,6 +25,8 @@ pub struct Surface {
 pub enum Absence {
     /// Nobody has built it yet.
     NotBuilt,
+    /// This table of the person's settings says nothing.
+    NotConfigured(&'static str),
     /// It is a verb of these modes.
     VerbOf(Vec<Mode>),
     /// It is a verb of the run's own mode, and a step owns none.
@@ -45,6 +47,7 @@ impl fmt::Display for Absence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Absence::NotBuilt => formatter.write_str("it is not built"),
+            Absence::NotConfigured(table) => write!(formatter, "it needs `{table}` in your settings"),
             Absence::VerbOf(modes) => {
                 let names: Vec<String> = modes.iter().map(Mode::to_string).collect();
                 write!(formatter, "it belongs to {}", names.join(" and "))
@@ -82,7 +85,7 @@ impl Surface {
         for row in descriptors().iter().filter(|row| !spec.built().contains(row)) {
             let absence = match standing(row) {
                 Err(absence) => absence,
-                Ok(()) => Absence::NotBuilt,
+                Ok(()) => row.setting.map_or(Absence::NotBuilt, Absence::NotConfigured),
             };
             absent.push((row, absence));
         }

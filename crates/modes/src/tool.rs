@@ -37,6 +37,8 @@ pub struct Descriptor {
     pub parallel: bool,
     /// Whether it writes files of the worktree.
     pub mutates_worktree: bool,
+    /// The table of settings that it needs.
+    pub setting: Option<&'static str>,
     /// Why a tool above read tier stands on no allow-list.
     pub unlisted: Option<&'static str>,
 }
@@ -56,6 +58,7 @@ const fn row(name: &'static str, tier: Tier, effects: &[Effect]) -> Descriptor {
         needs_inspection: false,
         parallel: false,
         mutates_worktree: false,
+        setting: None,
         unlisted: None,
     }
 }
@@ -115,6 +118,7 @@ static TABLE: &[Descriptor] = &[
     },
     Descriptor {
         parallel: true,
+        setting: Some("[search]"),
         ..row("web_search", Tier::Read, &[Effect::NetworkEgress])
     },
     agent_only(

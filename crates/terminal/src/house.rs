@@ -167,6 +167,8 @@ impl House {
             descent::keep_descendants()?;
         }
         let inspection = self.inspection(settings, &held).await;
+        let search = settings.search.search(&self.environment);
+        let searched = search.as_ref().and_then(engine::Search::host);
         let engine = Engine::open(EngineConfig {
             home: self.stance_home.clone(),
             person_home: self.person_home.clone(),
@@ -178,7 +180,14 @@ impl House {
                 .map(|server| server.server(&self.environment))
                 .collect(),
             parts: settings.parts.clone(),
-            hosts: settings.hosts.iter().cloned().chain(answering).collect(),
+            hosts: settings
+                .hosts
+                .iter()
+                .cloned()
+                .chain(answering)
+                .chain(searched)
+                .collect(),
+            search: search.map(Arc::new),
             names: self.names()?,
             autonomy: settings.autonomy,
             limits: settings.limits.clone(),

@@ -9,6 +9,7 @@ mod locks;
 mod page;
 mod project;
 mod sandbox;
+mod search;
 mod servers;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub(crate) use locks::Locks;
 pub(crate) use page::Fault;
 use project::Above;
 pub(crate) use sandbox::{ACCEPTANCE, Sandbox, SandboxMode};
+use search::SearchTable;
 use servers::ServerText;
 
 /// Opening a pipe does not wait for its other end.
@@ -95,6 +97,8 @@ pub(crate) struct Settings {
     pub(crate) locks: Locks,
     /// What programs need around them.
     pub(crate) sandbox: Sandbox,
+    /// Who is asked about the web.
+    pub(crate) search: SearchTable,
     /// Every file looked for, and whether it is there.
     pub(crate) files: Vec<(PathBuf, bool)>,
 }
@@ -114,6 +118,7 @@ impl Default for Settings {
             plan_try: None,
             locks: Locks::default(),
             sandbox: Sandbox::default(),
+            search: SearchTable::default(),
             files: Vec::new(),
         }
     }
@@ -283,6 +288,7 @@ fn folded(managed: &File, person: &File, project: &File, files: Vec<(PathBuf, bo
         landing: first([&person.landing, &managed.landing]).unwrap_or(Landing::Checkout),
         plan_try: first([&person.plan_try, &managed.plan_try]),
         sandbox: Sandbox::of([&person.sandbox, &managed.sandbox]),
+        search: SearchTable::of([&person.search, &managed.search]),
         locks: Locks::default(),
         files,
     }

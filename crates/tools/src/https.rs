@@ -8,6 +8,7 @@ use reqwest::{ClientBuilder, Response, Url, redirect};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
+use url::Host;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -49,6 +50,16 @@ pub(crate) async fn body(response: &mut Response, most: usize) -> Result<(Vec<u8
         }
     }
     Ok((body, false))
+}
+
+/// Whether an address says itself that it is this machine.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 /// An error with what lies beneath it, in one line.

@@ -41,3 +41,4 @@ pub use shell::TOGETHER;
 pub use shell::read_no_lines;
 pub use tool::{BadArguments, Content, Incoming, Then, Tool, ToolResult, Toolbox};
 pub use toolbox::{canonical_name, toolbox};
+pub use web::{SEARCH_ENGINES, Search, SearchEngine, with_search};

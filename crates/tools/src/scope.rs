@@ -9,6 +9,7 @@ use sandbox::Places;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::{Logins, Servers};
+use crate::web::Search;
 
 /// The scope of one run's calls.
 #[derive(Clone)]
@@ -50,6 +51,8 @@ pub struct Scope {
     pub servers: Arc<Servers>,
     /// Where logins to them are kept.
     pub logins: Logins,
+    /// The search engine of the web, where an operator chose one.
+    pub search: Option<Arc<Search>>,
     /// Who commits are by: name and mail.
     pub committer: (String, String),
     /// Ends when a person stops the run.

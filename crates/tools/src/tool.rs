@@ -80,6 +80,9 @@ pub struct ToolResult {
     /// Hosts its processes reached, or were refused.
     #[serde(default)]
     pub reached: Vec<Reached>,
+    /// Pages that a search found: they may be read as those that a person named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<String>,
     /// Whether it ran where secret-shaped files of the project could be read.
     #[serde(default)]
     pub saw_secrets: bool,
@@ -123,6 +126,7 @@ impl ToolResult {
             changed: Vec::new(),
             seen: BTreeMap::new(),
             reached: Vec::new(),
+            pages: Vec::new(),
             saw_secrets: false,
             violations: Vec::new(),
             then: Then::GoOn,

@@ -61,6 +61,7 @@ impl Workspace {
             hosts: Vec::new(),
             names: Arc::new(sandbox::SystemNames),
             servers: Vec::new(),
+            search: None,
             autonomy: modes::Autonomy::ActWithApproval,
             limits: Limits {
                 retries: 0,

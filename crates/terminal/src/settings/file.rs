@@ -12,6 +12,7 @@ use work::plan::Landing;
 
 use super::page::{Fault, Page};
 use super::sandbox::{self, SandboxTable};
+use super::search::{self, SearchTable};
 use super::servers::ServerText;
 
 /// The tables of a settings file.
@@ -27,6 +28,7 @@ pub(crate) const TABLES: &[&str] = &[
     "trust",
     "sandbox",
     "mcp",
+    "search",
 ];
 /// The key of the administrator's file that names the keys nobody else sets.
 pub(crate) const LOCKED: &str = "locked";
@@ -98,6 +100,8 @@ pub(crate) struct File {
     pub(crate) keys: Vec<Given<String>>,
     /// `[sandbox]`.
     pub(crate) sandbox: SandboxTable,
+    /// `[search]`.
+    pub(crate) search: SearchTable,
 }
 
 /// A `[providers.NAME]` table.
@@ -153,6 +157,7 @@ pub(crate) fn read(file: &str, folder: &Path, text: &str) -> (File, Vec<Fault>) 
             "limits" => limits(&mut page, table, &mut read.limits),
             "autonomy" => autonomy(&mut page, table, &mut read),
             "sandbox" => read.sandbox = sandbox::read(&mut page, table),
+            "search" => read.search = search::read(&mut page, table),
             "landing" => landing(&mut page, table, &mut read),
             "network" => network(&mut page, table, &mut read),
             "plan" => plan(&mut page, table, &mut read),

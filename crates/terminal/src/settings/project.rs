@@ -21,6 +21,7 @@ const REASONS: &[(&str, &str)] = &[
     ("landing", "a project file does not choose how work lands"),
     ("network", "a project file does not open the network"),
     ("plan", "a project file does not let Plan try commands"),
+    ("search", "a project file does not say who is asked about the web"),
     ("sandbox", "a project file does not say what programs need around them"),
     ("trust", "a project file vouches for no folder"),
 ];

@@ -420,7 +420,8 @@ fn a_question_about_a_page_is_answered_by_a_model_without_tools_and_what_it_cost
         assert!(!results[0].contains("welcome"), "{results:?}");
         let aside = events.iter().find(|event| event["kind"] == "asked_aside").unwrap();
         assert_eq!(aside["payload"]["usage"]["input"], 1000, "{aside:#}");
-        assert_eq!(report["summary"], "done", "{report:#}");
+        let went_on = |event: &Value| event["kind"] == "responded" && event["payload"].to_string().contains("done");
+        assert!(events.iter().any(went_on), "{events:?}");
         assert!(report["usage"]["input"].as_u64().unwrap() >= 1000, "{report:#}");
     }
 

@@ -25,6 +25,7 @@ mod models;
 mod outcomes;
 mod plans;
 mod races;
+mod searching;
 mod streams;
 mod support;
 mod switching;

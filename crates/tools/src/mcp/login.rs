@@ -18,11 +18,11 @@ use sandbox::Network;
 
 use self::callback::Callback;
 pub use self::kept::{LoginStanding, Logins};
-use self::way::{Way, is_this_machine};
+use self::way::Way;
 use super::offer::shown;
 use super::server::{Launch, Server};
 use super::servers::NotUsable;
-use crate::https::words;
+use crate::https::{is_this_machine, words};
 use crate::scope::Scope;
 
 /// What the client is called where it registers itself.

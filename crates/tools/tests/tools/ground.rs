@@ -126,6 +126,7 @@ impl Ground {
             inspection: spec.inspection().ok(),
             servers: Arc::default(),
             logins: Logins::new(root.join("logins")),
+            search: None,
             committer: ("Ada".into(), "ada@example.org".into()),
             cancel: CancellationToken::new(),
         };

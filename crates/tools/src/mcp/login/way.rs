@@ -8,9 +8,8 @@ use std::time::Duration;
 use reqwest::{Client, Method, Url};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 use sandbox::Network;
-use url::Host;
 
-use crate::https::{body, client_for, words};
+use crate::https::{body, client_for, is_this_machine, words};
 
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -136,15 +135,5 @@ impl OAuthHttpClient for Way {
             *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = answered.as_ref().err().cloned();
             answered.map_err(Into::into)
         })
-    }
-}
-
-/// Whether an address says itself that it is this machine.
-pub(super) fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
     }
 }
