@@ -5,7 +5,7 @@ use std::sync::Arc;
 use modes::{ModelView, RunSpec, ThreadReach, Tier, WallsStanding, model_view, run_spec};
 use tokio_util::sync::CancellationToken;
 use tools::mcp::Servers;
-use tools::{Scope, Toolbox};
+use tools::{Instructions, Scope, Toolbox};
 
 use crate::checkpoint::Held;
 use crate::config::ChosenModel;
@@ -41,7 +41,7 @@ impl Active {
     /// Takes a run in hand. Its specification is computed again from its recipe and must be the
     /// one it was started with.
     pub(crate) async fn take(inner: Arc<Inner>, run: &str, stop: CancellationToken) -> Result<Active, Problem> {
-        let state = inner.run(run).await?;
+        let mut state = inner.run(run).await?;
         let start = &state.start;
         let spec = run_spec(start.recipe.clone(), &mcp::built(&inner.toolbox, &start.servers))
             .map_err(|refused| Problem::refused(refused.to_string()))?;
@@ -96,6 +96,12 @@ impl Active {
             .toolbox
             .with(mcp::built(&inner.toolbox, &start.servers), servers.tools());
         let scope = scope(&inner, &spec, run, servers, stop.clone()).await?;
+        if state.requests == 0 && state.instructions.is_empty() {
+            let instructions = Instructions::of(&scope);
+            if !instructions.is_empty() {
+                inner.record(&mut state, vec![Fact::Instructed(instructions)]).await?;
+            }
+        }
         Ok(Active {
             view: model_view(&spec),
             inner,
@@ -169,6 +175,8 @@ pub(crate) async fn scope(
     Ok(Scope {
         run_id: run.to_owned(),
         worktree: inner.worktree.clone(),
+        folder: inner.config.start.clone(),
+        own: inner.config.home.clone(),
         scratch: inner.home.scratch(run)?,
         repositories: inner.home.repositories(&inner.worktree),
         hidden: inner.hidden(),

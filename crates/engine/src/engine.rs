@@ -17,6 +17,7 @@ use crate::inbox;
 use crate::inner::Inner;
 use crate::intake;
 use crate::mcp::ServerLogin;
+use crate::loaded::{self, Loaded};
 use crate::problem::Problem;
 use crate::trust::{self, ProjectPart, Standing, Trust};
 use crate::turn::Flow;
@@ -92,6 +93,12 @@ impl Engine {
     /// A thread: what was said and done in it, and what it took by mode and model.
     pub async fn thread(&self, id: &str) -> Result<ThreadView, Problem> {
         thread::view(&self.0, id).await
+    }
+
+    /// What a run in this mode would have before its model: the prompt, what people wrote for agents here, the
+    /// tools, and the conversation of a thread.
+    pub async fn loaded(&self, mode: Mode, thread: Option<&str>) -> Result<Loaded, Problem> {
+        loaded::loaded(&self.0, mode, thread).await
     }
 
     /// The checkout's current space; created on first use in Agent mode.

@@ -8,7 +8,7 @@ use modes::{
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use tools::{BadArguments, Incoming, Toolbox};
+use tools::{BadArguments, Incoming, Scope, Toolbox};
 
 use crate::active;
 use crate::engine::{Explanation, ShellAnswer, ShellAnswers};
@@ -137,6 +137,11 @@ async fn of_line(
     Ok((row, call))
 }
 
+/// Where a run that never starts would act.
+pub(crate) async fn nobodys(inner: &Inner, spec: &RunSpec) -> Result<Scope, Problem> {
+    active::scope(inner, spec, NO_RUN, Arc::default(), CancellationToken::new()).await
+}
+
 /// The call as its tool proposes it. What it opened is dropped with it; nothing is performed.
 async fn proposed(
     inner: &Inner,
@@ -146,7 +151,7 @@ async fn proposed(
     arguments: Value,
 ) -> Result<Result<ProposedCall, BadArguments>, Problem> {
     let tool = toolbox.find(row).ok_or_else(|| not_built(row.name))?;
-    let scope = active::scope(inner, spec, NO_RUN, Arc::default(), CancellationToken::new()).await?;
+    let scope = nobodys(inner, spec).await?;
     let incoming = Incoming {
         descriptor: row,
         call_id: NO_RUN.to_owned(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use modes::{Conclusion, DecisionRecord, EffectSet, Reach, RememberedRule, RuleText, RunRecipe};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tools::{Proposal, TodoItem, ToolResult, UserQuestion};
+use tools::{Instructions, Proposal, TodoItem, ToolResult, UserQuestion};
 use work::approval::{ApprovalKind, ApprovalMove};
 use work::orchestration::OrchestrationDefinition;
 use work::pipeline::StepState;
@@ -41,6 +41,8 @@ pub(crate) enum Fact {
     },
 
     RunStarted(Box<RunStart>),
+    /// What people wrote for agents here, as the run began: the same for all its requests.
+    Instructed(Instructions),
     Entered(Entry),
     Requested {
         turn: u32,

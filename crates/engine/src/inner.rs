@@ -47,6 +47,7 @@ impl Inner {
         let start = config.start.canonicalize().map_err(|error| {
             Problem::usage(format!("{}: {error}", config.start.display())).hint("name a folder that is there.")
         })?;
+        config.start.clone_from(&start);
         let git_scratch = config.home.join("git");
         let git = config
             .walls

@@ -31,6 +31,7 @@ mod inner;
 mod intake;
 mod journal;
 mod lease;
+mod loaded;
 mod look;
 mod mcp;
 mod orchestrate;
@@ -58,16 +59,16 @@ pub use config::{
 pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers, ToolMeasure, ToolsMeasure};
 pub use fact::{LeftOut, Moment};
 pub use mcp::ServerLogin;
+pub use loaded::{Loaded, Part};
 pub use problem::{Problem, ProblemKind};
 pub use repo::checkpoint::{Change, Why};
 pub use rules::keepable;
 #[cfg(feature = "faults")]
 pub use store::{FaultMoment, FaultPoint};
 pub use tools::mcp::{Launch, Server, Template};
-pub use tools::outline_if_asked;
 #[cfg(feature = "faults")]
 pub use tools::read_no_lines;
-pub use tools::{SEARCH_ENGINES, Search, SearchEngine};
+pub use tools::{SEARCH_ENGINES, Search, SearchEngine, Skill, outline_if_asked};
 pub use trust::{ProjectPart, Standing, Trust};
 pub use view::{
     AskedIn, CheckRun, CheckpointChanges, CheckpointView, Cost, Denial, Details, EventView, FeedItem, FileChange,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use modes::{Mode, Role, RunRecipe, model_view, profile as profile_of, run_spec};
 use serde_json::{Value, json};
 use store::{Query, Row, Table};
+use tools::Instructions;
 use work::approval::{ApprovalKind, ApprovalMove, ApprovalStatus};
 use work::plan::{Base, PlanStatus, diff_revisions, revision_digest, show};
 
@@ -254,7 +255,15 @@ pub(crate) async fn dry_run(inner: &Inner, mode: Mode, text: String, options: &R
         llm::Block::Text(text),
         llm::Block::Text(worktree::context(inner).await?),
     ]);
-    let request = assemble::first(&toolbox, &model_view(&spec), &start.model, vec![message], mode);
+    let instructions = Instructions::of(&explain::nobodys(inner, &spec).await?);
+    let request = assemble::first(
+        &toolbox,
+        &model_view(&spec),
+        &instructions,
+        &start.model,
+        vec![message],
+        mode,
+    );
     let size = request.size();
     let measure = |size: llm::Size| Measure {
         bytes: size.bytes,

@@ -44,6 +44,7 @@ pub(crate) async fn apply(writer: &mut Writer, event: &Event, fact: &Fact) -> Re
         | Fact::StepLanded { .. }
         | Fact::OrchestrationEnded { .. } => orchestrations(writer, event, fact).await,
         Fact::Entered(_)
+        | Fact::Instructed(_)
         | Fact::Requested { .. }
         | Fact::Decided { .. }
         | Fact::ToolStarted { .. }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use modes::{Answer, Conclusion, DecisionRecord, Effect, Layer, RememberedRule};
 use serde_json::Value;
-use tools::{Then, TodoItem, ToolResult};
+use tools::{Instructions, Then, TodoItem, ToolResult};
 
 use crate::fact::{Compaction, Entry, Fact, How, RunStart};
 use crate::turn::assemble::GO_ON;
@@ -19,6 +19,8 @@ use crate::view::{CheckRun, HostRefused};
 pub(crate) struct RunState {
     pub start: RunStart,
     pub started_ms: i64,
+    /// What people wrote for agents here, as it began.
+    pub instructions: Instructions,
     /// The conversation, in order.
     pub talk: Vec<Talk>,
     pub usage: llm::Usage,
@@ -116,6 +118,7 @@ impl RunState {
         let mut state = RunState {
             start: *start,
             started_ms: time,
+            instructions: Instructions::default(),
             talk: Vec::new(),
             usage: llm::Usage::default(),
             actual_model: None,
@@ -156,6 +159,7 @@ impl RunState {
         self.last_number = number;
         match fact {
             Fact::Entered(entry) => self.enter(entry),
+            Fact::Instructed(instructions) => self.instructions.clone_from(instructions),
             Fact::Requested { .. } => self.requests += 1,
             Fact::RequestFailed {
                 failure,

@@ -9,7 +9,7 @@ use self::keyboard::Keyboard;
 use crate::print::Printer;
 
 /// Words that begin a command of a thread. Known only in what a person types.
-pub(crate) const COMMANDS: [&str; 11] = [
+pub(crate) const COMMANDS: [&str; 13] = [
     "/plan",
     "/agent",
     "/orchestrate",
@@ -18,6 +18,8 @@ pub(crate) const COMMANDS: [&str; 11] = [
     "/undo",
     "/redo",
     "/compact",
+    "/context",
+    "/init",
     "/later",
     "/help",
     "/quit",

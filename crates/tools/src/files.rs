@@ -12,5 +12,6 @@ mod write_to_file;
 
 pub(crate) use list_files::ListFiles;
 pub(crate) use read_file::ReadFile;
+pub(crate) use replace::standing;
 pub(crate) use replace_in_file::ReplaceInFile;
 pub(crate) use write_to_file::WriteToFile;

@@ -14,6 +14,7 @@ mod desk;
 mod files;
 mod git;
 mod https;
+mod instructions;
 pub mod mcp;
 mod place;
 mod plan;
@@ -35,6 +36,7 @@ pub use desk::{
     Desk, DeskAnswer, DeskRefusal, ExitRequest, PlanReceipt, PlanReply, Proposal, QuestionOption, Said, TodoItem,
     TodoStatus, UserQuestion,
 };
+pub use instructions::{InstructionText, Instructions, Skill};
 pub use scope::Scope;
 pub use shell::TOGETHER;
 #[cfg(feature = "faults")]

@@ -18,6 +18,10 @@ pub struct Scope {
     pub run_id: String,
     /// The checkout's root: absolute, resolved.
     pub worktree: PathBuf,
+    /// The folder worked in: the root, or one beneath it.
+    pub folder: PathBuf,
+    /// The home of Stance, where the person's own instructions and skills lie.
+    pub own: PathBuf,
     /// The private scratch folder of the run: spill files, `/tmp` of its processes.
     pub scratch: PathBuf,
     /// Where the repositories of the checkout are kept in mind while a process of a run writes there:

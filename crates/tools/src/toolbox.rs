@@ -7,6 +7,7 @@ use modes::NoDescriptor;
 use crate::code::ListCodeDefinitionNames;
 use crate::files::{ListFiles, ReadFile, ReplaceInFile, WriteToFile};
 use crate::git::{GitRead, GitWrite};
+use crate::instructions::UseSkill;
 use crate::plan::{ExitPlanMode, SubmitOutput, SubmitPlan};
 use crate::search::SearchFiles;
 use crate::shell::{ExecuteCommand, InspectCommand};
@@ -39,6 +40,7 @@ pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
         Arc::new(UpdateTodo),
         Arc::new(Condense),
         Arc::new(NewTask),
+        Arc::new(UseSkill),
     ])
 }
 

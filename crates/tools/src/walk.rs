@@ -3,10 +3,11 @@
 //! meanwhile is not entered. Honours ignore files. Must not know what is done with what it finds.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use modes::paths::names_repository;
 use repo::Ignores;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 
-use crate::place::{Identity, joined, not_a_file, read_entry, reopen};
+use crate::place::{Identity, Place, joined, not_a_file, read_entry, reopen};
 
 /// Files of a folder that name what is ignored beneath it; the later is the stronger.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
@@ -222,6 +223,15 @@ fn text_of(folder: &OwnedFd, name: &str) -> Option<String> {
         .read_to_end(&mut text)
         .ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The names in the folder that stands at a place; none when none does.
+pub(crate) fn names_in(place: &Place) -> Option<Vec<OsString>> {
+    place.kind().filter(|kind| kind.is_dir())?;
+    let folder = read_entry(place.folder(), place.name(), OFlags::DIRECTORY).ok()?;
+    let entries = Dir::read_from(&folder).ok()?.flatten();
+    let names = entries.map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec()));
+    Some(names.filter(|name| name != "." && name != "..").collect())
 }
 
 /// Reads a held folder's handle anew for a walk. The error is the system's own.

@@ -5,7 +5,7 @@ use llm::{Block, Message, ModelSettings, Request, RequestContext, ResultPart, Ro
 use modes::{Mode, ModelView};
 use serde_json::Value;
 use store::{Query, Row, Table};
-use tools::{Content, Toolbox};
+use tools::{Content, Instructions, Toolbox};
 
 use crate::active::Active;
 use crate::conversation;
@@ -23,11 +23,25 @@ pub(crate) const GO_ON: &str = "Your answer was cut off here. Go on from where i
 /// The next request of a run.
 pub(crate) fn request(run: &Active) -> Request {
     let messages = messages(run);
-    let mut request = first(&run.toolbox, &run.view, &run.chosen.settings, messages, run.spec.mode());
+    let mut request = of_run(run, messages);
     request.cursor.clone_from(&run.state.cursor);
     request.entering = run.state.unanswered_entry().map(|entry| entry.id.clone());
     request.context.step = run.state.entry().and_then(|entry| entry.step.clone());
     request
+}
+
+/// A request of a run with these messages.
+pub(super) fn of_run(run: &Active, messages: Vec<Message>) -> Request {
+    let instructions = &run.state.instructions;
+    let settings = &run.chosen.settings;
+    first(
+        &run.toolbox,
+        &run.view,
+        instructions,
+        settings,
+        messages,
+        run.spec.mode(),
+    )
 }
 
 /// The conversation as the next request of a run holds it.
@@ -51,13 +65,14 @@ pub(super) fn since(talk: &[Talk]) -> Vec<Message> {
 pub(crate) fn first(
     toolbox: &Toolbox,
     view: &ModelView,
+    instructions: &Instructions,
     settings: &ModelSettings,
     messages: Vec<Message>,
     mode: Mode,
 ) -> Request {
     let tools = view.tools().iter().filter_map(|row| toolbox.find(row));
     Request {
-        system: format!("{SYSTEM}\n{}", view.preamble()),
+        system: format!("{SYSTEM}\n{}{}", view.preamble(), instructions.prompt()),
         tools: tools
             .map(|tool| ToolSpec {
                 name: tool.name().to_owned(),
@@ -79,10 +94,18 @@ pub(crate) fn first(
 
 /// The conversation of the thread before a run, and the run that spoke last in it.
 pub(crate) async fn before(inner: &Inner, start: &RunStart) -> Result<(Vec<Message>, Option<RunStart>), Problem> {
+    of_thread(inner, &start.thread, conversation::began(inner, &start.run).await?).await
+}
+
+/// The same of a thread just before an event of the journal.
+pub(crate) async fn of_thread(
+    inner: &Inner,
+    thread: &str,
+    number: u64,
+) -> Result<(Vec<Message>, Option<RunStart>), Problem> {
     let mut messages = Vec::new();
     let mut last = None;
-    let began = conversation::began(inner, &start.run).await?;
-    for (_, run) in conversation::before(inner, &start.thread, began).await? {
+    for (_, run) in conversation::before(inner, thread, number).await? {
         let earlier = inner.run(&run).await?;
         if earlier.start.fresh_context {
             messages.clear();

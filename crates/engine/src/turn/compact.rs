@@ -156,7 +156,7 @@ async fn record(run: &mut Active, mut compaction: Compaction) -> Result<Flow, Pr
     compaction.upto = run.state.last_number;
     compaction.carried = carried::of(run).await?;
     let stands = vec![stands_for(&compaction, run.state.entry())];
-    let rest = assemble::first(&run.toolbox, &run.view, &run.chosen.settings, stands, run.spec.mode());
+    let rest = assemble::of_run(run, stands);
     compaction.after = rest.size().total().tokens;
     run.record(vec![Fact::Compacted(Box::new(compaction))]).await?;
     Ok(Flow::Goes)

@@ -1,7 +1,7 @@
 //! `stance` alone: a thread in this terminal, line by line. Commands that begin with `/` are known
 //! only here, in what a person types; text from a pipe or a file is never looked at for them.
 
-use engine::{Address, Attendance, Command, Pending, PersonAnswer, Problem, RunOptions, SpaceView};
+use engine::{Address, Attendance, Command, Loaded, Pending, PersonAnswer, Problem, RunOptions, SpaceView};
 use modes::Mode;
 use work::plan::{ApprovalOptions, Landing, Selection};
 
@@ -16,7 +16,7 @@ use crate::lines::{COMMANDS, Typed};
 use crate::near::suggestion;
 use crate::print::Mark;
 
-const HELP: [&str; 11] = [
+const HELP: [&str; 14] = [
     "/plan [text]         switch to Plan, and send the text there",
     "/agent [text]        switch to Agent, and send the text there",
     "/orchestrate [text]  switch to Orchestrate, and send the text there",
@@ -25,10 +25,19 @@ const HELP: [&str; 11] = [
     "/undo                take back the newest run: its changes in files, and its part here",
     "/redo                bring back what /undo took",
     "/compact [text]      let a summary stand for the conversation; the text says what to keep",
+    "/context             everything a run here has before its model, with its size",
+    "/init                plan an AGENTS.md for this project",
+    "/SKILL [text]        have a skill used; /context lists them",
     "/later               leave what is asked for later",
     "/quit                leave; what waits goes on waiting",
     "anything else is a message; Ctrl-C stops a run",
 ];
+
+/// What `/init` asks for.
+const INIT: &str = "Look at this repository and plan one step that writes AGENTS.md at its root: what an agent that works \
+                    here must know and cannot see at once. Name the commands that build, test and check, the parts and \
+                    who may use whom, the conventions that reviews insist on, and what went wrong before. Take each line \
+                    from a file you read; where there is an AGENTS.md, plan what to change in it.";
 
 /// A line as it was typed.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,9 +49,11 @@ enum Input {
     Undo,
     Redo,
     Compact(Option<String>),
+    Context,
     Help,
     Quit,
-    Unknown(String),
+    /// A skill, or nothing that is known; with what stood behind it.
+    Named(String, Option<String>),
     Message(String),
 }
 
@@ -61,16 +72,22 @@ fn read(line: &str) -> Input {
         "/undo" => Input::Undo,
         "/redo" => Input::Redo,
         "/compact" => Input::Compact(draft),
+        "/context" => Input::Context,
         "/help" => Input::Help,
         "/quit" => Input::Quit,
-        "/plan" | "/agent" | "/orchestrate" => match Mode::chosen(word.trim_start_matches('/')) {
-            Ok(mode) => Input::Switch(mode, draft),
-            Err(_) => Input::Unknown(word.to_owned()),
-        },
+        "/init" => switch("/plan", Some(INIT.to_owned())),
+        "/plan" | "/agent" | "/orchestrate" => switch(word, draft),
         _ if word.starts_with('/') && !word.get(1..).is_some_and(|rest| rest.contains('/')) => {
-            Input::Unknown(word.to_owned())
+            Input::Named(word.to_owned(), draft)
         }
         _ => Input::Message(line.to_owned()),
+    }
+}
+
+fn switch(word: &str, draft: Option<String>) -> Input {
+    match Mode::chosen(word.trim_start_matches('/')) {
+        Ok(mode) => Input::Switch(mode, draft),
+        Err(_) => Input::Named(word.to_owned(), draft),
     }
 }
 
@@ -223,11 +240,8 @@ impl Talk {
                 })
                 .await
             }
-            Input::Unknown(word) => {
-                let offered = suggestion(&word, COMMANDS);
-                Err(Problem::usage(format!("{word} is no command: {offered}"))
-                    .hint("A message does not begin with `/`."))
-            }
+            Input::Context => self.context(space).await,
+            Input::Named(word, text) => self.skill(space, &word, text).await,
             Input::Message(text) => self.message(space, text).await,
             Input::Quit => Ok(()),
         }
@@ -293,6 +307,36 @@ impl Talk {
         Ok(())
     }
 
+    async fn context(&mut self, space: &SpaceView) -> Result<(), Problem> {
+        for part in self.loaded(space).await?.parts {
+            let line = format!("{:>8} tokens  {}", part.tokens, part.what);
+            self.door.printer.line(Mark::Note, &line);
+        }
+        self.door.printer.line(Mark::Note, "tokens are estimated");
+        Ok(())
+    }
+
+    /// Asks the model to use a skill. What the skill says stays text that the model reads.
+    async fn skill(&mut self, space: &SpaceView, word: &str, text: Option<String>) -> Result<(), Problem> {
+        let skills = self.loaded(space).await?.skills;
+        let names: Vec<String> = skills.iter().map(|skill| format!("/{}", skill.name)).collect();
+        if !names.iter().any(|name| name == word) {
+            let known = COMMANDS.into_iter().chain(names.iter().map(String::as_str));
+            return Err(
+                Problem::usage(format!("{word} is no command: {}", suggestion(word, known)))
+                    .hint("A message does not begin with `/`."),
+            );
+        }
+        let asked = format!("Use the skill `{}`.", word.trim_start_matches('/'));
+        let asked = text.map_or(asked.clone(), |text| format!("{asked}\n\n{text}"));
+        self.message(space, asked).await
+    }
+
+    async fn loaded(&self, space: &SpaceView) -> Result<Loaded, Problem> {
+        let mode = Mode::from_stored(Some(&space.mode)).map_err(|error| Problem::usage(error.to_string()))?;
+        self.door.engine.loaded(mode, space.thread.as_deref()).await
+    }
+
     /// The newest thing of a kind that waits in this space.
     async fn waiting(&self, space: &SpaceView, kind: &str) -> Result<Option<Pending>, Problem> {
         let waiting = self.door.engine.inbox().await?;
@@ -345,7 +389,9 @@ mod tests {
         for pasted in ["/quit\nnow", "see:\n/agent rm it"] {
             assert_eq!(read(pasted), Input::Message(pasted.to_owned()));
         }
-        assert_eq!(read("/plna x"), Input::Unknown("/plna".to_owned()));
+        assert_eq!(read("/plna x"), Input::Named("/plna".to_owned(), Some("x".to_owned())));
+        assert_eq!(read("/release"), Input::Named("/release".to_owned(), None));
+        assert!(matches!(read("/init"), Input::Switch(mode, Some(_)) if mode == plan));
         assert_eq!(read("say /plan to me"), Input::Message("say /plan to me".to_owned()));
         assert_eq!(
             read("/usr/bin/env is missing"),

@@ -17,6 +17,7 @@ mod checkpoints;
 mod compaction;
 mod conformance;
 mod egress;
+mod instructions;
 mod journal;
 mod kills;
 mod mcp;

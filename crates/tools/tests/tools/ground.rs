@@ -110,6 +110,8 @@ impl Ground {
         let scope = Scope {
             run_id: "run-1".into(),
             worktree: tree.clone(),
+            folder: tree.clone(),
+            own: hidden.clone(),
             scratch: root.join("scratch"),
             repositories: root.join("repositories.json"),
             hidden: vec![hidden],

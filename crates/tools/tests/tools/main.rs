@@ -15,6 +15,7 @@ mod escaping;
 mod fetching;
 mod git;
 mod ground;
+mod instructing;
 mod outlining;
 mod racing;
 mod reading;

@@ -3,7 +3,7 @@
 use modes::{Approver, Autonomy, Inspection, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
 use stance_tools::{canonical_name, toolbox};
 
-const BUILT: [&str; 21] = [
+const BUILT: [&str; 22] = [
     "read_file",
     "list_files",
     "search_files",
@@ -25,6 +25,7 @@ const BUILT: [&str; 21] = [
     "update_todo",
     "condense",
     "new_task",
+    "use_skill",
 ];
 
 #[test]
