@@ -58,8 +58,8 @@ pub use config::{
 };
 pub use engine::{DryRun, Engine, Explanation, Measure, ShellAnswer, ShellAnswers, ToolMeasure, ToolsMeasure};
 pub use fact::{LeftOut, Moment};
-pub use mcp::ServerLogin;
 pub use loaded::{Loaded, Part};
+pub use mcp::ServerLogin;
 pub use problem::{Problem, ProblemKind};
 pub use repo::checkpoint::{Change, Why};
 pub use rules::keepable;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use modes::NoDescriptor;
 
 use crate::code::ListCodeDefinitionNames;
-use crate::files::{ListFiles, ReadFile, ReplaceInFile, WriteToFile};
+use crate::files::{ApplyPatch, ListFiles, ReadFile, ReplaceInFile, WriteToFile};
 use crate::git::{GitRead, GitWrite};
 use crate::instructions::UseSkill;
 use crate::plan::{ExitPlanMode, SubmitOutput, SubmitPlan};
@@ -27,6 +27,7 @@ pub fn toolbox() -> Result<Toolbox, NoDescriptor> {
         Arc::new(GitWrite),
         Arc::new(WriteToFile),
         Arc::new(ReplaceInFile),
+        Arc::new(ApplyPatch),
         Arc::new(ExecuteCommand),
         Arc::new(InspectCommand),
         Arc::new(WebFetch),

@@ -20,12 +20,13 @@ pub(crate) struct Edited {
 
 /// A line and its ending: `\n`, `\r\n` or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Line<'a> {
-    text: &'a str,
-    ending: &'a str,
+pub(crate) struct Line<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) ending: &'a str,
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
+/// The lines of a text.
+pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
     text.split_inclusive('\n')
         .map(|line| {
             let text = line
@@ -40,7 +41,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
 }
 
 /// The ending most lines have.
-fn usual_ending(lines: &[Line<'_>]) -> &'static str {
+pub(crate) fn usual_ending(lines: &[Line<'_>]) -> &'static str {
     let windows = lines.iter().filter(|line| line.ending == "\r\n").count();
     if windows * 2 > lines.len() { "\r\n" } else { "\n" }
 }
@@ -73,7 +74,7 @@ pub(crate) fn apply(text: &str, blocks: &[Block]) -> Result<Edited, String> {
     let mut now = text.trim_start_matches(MARK).to_owned();
     let mut found = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
-        let (next, at, rung) = apply_one(&now, block).map_err(|why| {
+        let (next, at, rung) = apply_one(&now, block, Several::Refused).map_err(|why| {
             let which = if blocks.len() > 1 {
                 format!("block {}: ", index + 1)
             } else {
@@ -90,7 +91,17 @@ pub(crate) fn apply(text: &str, blocks: &[Block]) -> Result<Edited, String> {
     })
 }
 
-fn apply_one(text: &str, block: &Block) -> Result<(String, usize, Rung), String> {
+/// What several matches of one block are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Several {
+    /// None: nobody said which is meant.
+    Refused,
+    /// The first one: the text begins where it is meant.
+    FirstCounts,
+}
+
+/// Applies one block: the new text, the index of the first line replaced, and how it was found.
+pub(crate) fn apply_one(text: &str, block: &Block, several: Several) -> Result<(String, usize, Rung), String> {
     let lines = lines(text);
     let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
     let search: Vec<&str> = block.search.iter().map(String::as_str).collect();
@@ -99,7 +110,10 @@ fn apply_one(text: &str, block: &Block) -> Result<(String, usize, Rung), String>
     }
     let (at, rung) = match find(&texts, &search) {
         Found::Once { at, rung } => (at, rung),
-        Found::Several { at, .. } => return Err(ambiguous(&at)),
+        Found::Several { at, rung } => match (several, at.first()) {
+            (Several::FirstCounts, Some(first)) => (*first, rung),
+            _ => return Err(ambiguous(&at)),
+        },
         Found::Nowhere => return Err(not_found(&texts, &search)),
     };
     let (before, rest) = lines.split_at_checked(at).unwrap_or((&lines, &[]));
@@ -126,7 +140,7 @@ fn apply_one(text: &str, block: &Block) -> Result<(String, usize, Rung), String>
 }
 
 /// The edited text with a final line end exactly if the old text had one.
-fn with_final_ending_of(old: &str, mut edited: String) -> String {
+pub(crate) fn with_final_ending_of(old: &str, mut edited: String) -> String {
     if !old.ends_with('\n') && edited.ends_with('\n') {
         edited.pop();
         if edited.ends_with('\r') {

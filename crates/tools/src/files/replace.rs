@@ -58,9 +58,35 @@ pub(crate) fn standing(place: &Place) -> Result<Option<Standing>, String> {
 /// Puts content at a place, over what was found there. Missing folders are made. What appeared or
 /// changed since is left alone and is an error.
 pub(crate) fn put(place: &Place, content: &[u8], over: Option<&Standing>) -> Result<(), String> {
+    put_as(place, content, over, over)
+}
+
+/// Puts content where nothing stands, with owner and mode of another file.
+pub(crate) fn put_like(place: &Place, content: &[u8], like: &Standing) -> Result<(), String> {
+    put_as(place, content, None, Some(like))
+}
+
+/// Deletes the file that was found at a place. What changed since is left alone and is an error.
+pub(crate) fn remove(place: &Place, found: &Standing) -> Result<(), String> {
+    let removed = is_still(place.folder(), place.name(), found)
+        .and_then(|()| unlinkat(place.folder(), place.name(), AtFlags::empty()));
+    match removed {
+        Err(Errno::STALE | Errno::NOENT) => Err(changed_meanwhile(place)),
+        removed => removed.map_err(|error| format!("{} {}; it was not deleted.", place.path(), in_words(error))),
+    }
+}
+
+fn changed_meanwhile(place: &Place) -> String {
+    format!(
+        "{} was changed by somebody else this moment; nothing was changed.",
+        place.path()
+    )
+}
+
+fn put_as(place: &Place, content: &[u8], over: Option<&Standing>, like: Option<&Standing>) -> Result<(), String> {
     let fault = |error: Errno| format!("{} {}; nothing was changed.", place.path(), in_words(error));
     let folder = folder_of(place).map_err(fault)?;
-    let beside = write_beside(&folder, content, over).map_err(fault)?;
+    let beside = write_beside(&folder, content, like).map_err(fault)?;
     let renamed = rename(&folder, &beside, place.name(), over);
     if renamed.is_err() {
         // The fault that counts is the first.
@@ -68,10 +94,7 @@ pub(crate) fn put(place: &Place, content: &[u8], over: Option<&Standing>) -> Res
     }
     match renamed {
         Err(Errno::EXIST | Errno::STALE) => {
-            return Err(format!(
-                "{} was changed by somebody else this moment; nothing was changed.",
-                place.path()
-            ));
+            return Err(changed_meanwhile(place));
         }
         renamed => renamed.map_err(fault)?,
     }
@@ -99,9 +122,9 @@ fn folder_of(place: &Place) -> Result<OwnedFd, Errno> {
     Ok(folder)
 }
 
-fn write_beside(folder: &OwnedFd, content: &[u8], over: Option<&Standing>) -> Result<PathBuf, Errno> {
+fn write_beside(folder: &OwnedFd, content: &[u8], like: Option<&Standing>) -> Result<PathBuf, Errno> {
     let (name, node) = create_beside(folder)?;
-    let written = fill(File::from(node), content, over);
+    let written = fill(File::from(node), content, like);
     if written.is_err() {
         let _ = unlinkat(folder, &name, AtFlags::empty());
     }
@@ -125,10 +148,10 @@ fn create_beside(folder: &OwnedFd) -> Result<(PathBuf, OwnedFd), Errno> {
     answer
 }
 
-fn fill(mut file: File, content: &[u8], over: Option<&Standing>) -> Result<(), Errno> {
+fn fill(mut file: File, content: &[u8], like: Option<&Standing>) -> Result<(), Errno> {
     file.write_all(content)
         .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    if let Some(Standing { stat, .. }) = over {
+    if let Some(Standing { stat, .. }) = like {
         let new = fstat(&file)?;
         if (new.st_uid, new.st_gid) != (stat.st_uid, stat.st_gid) {
             // Only the system's owner can give a file away; for others it becomes their own.
@@ -144,20 +167,22 @@ fn fill(mut file: File, content: &[u8], over: Option<&Standing>) -> Result<(), E
 }
 
 fn rename(folder: &OwnedFd, beside: &Path, name: &Path, over: Option<&Standing>) -> Result<(), Errno> {
-    let Some(Standing { stat, .. }) = over else {
+    let Some(over) = over else {
         return match renameat_with(folder, beside, folder, name, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL) => rename_where_nothing_stands(folder, beside, name),
             renamed => renamed,
         };
     };
-    let now = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    is_still(folder, name, over)?;
+    renameat(folder, beside, folder, name)
+}
+
+/// Whether a name still stands for the file that was found there.
+fn is_still(folder: &OwnedFd, name: &Path, found: &Standing) -> Result<(), Errno> {
+    let (now, stat) = (statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?, &found.stat);
     let same = Identity::of(&now) == Identity::of(stat)
         && (now.st_mtime, now.st_mtime_nsec, now.st_size) == (stat.st_mtime, stat.st_mtime_nsec, stat.st_size);
-    if same {
-        renameat(folder, beside, folder, name)
-    } else {
-        Err(Errno::STALE)
-    }
+    if same { Ok(()) } else { Err(Errno::STALE) }
 }
 
 /// For file systems without a rename that refuses to replace.

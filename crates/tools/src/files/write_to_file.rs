@@ -52,13 +52,17 @@ impl TypedTool for WriteToFile {
 
 /// The call with what writing at a place means, and with the content an answer is bound to.
 pub(crate) fn written(call: ProposedCall, place: &Place) -> Result<ProposedCall, BadArguments> {
-    let call = call.with_target(place.as_written());
+    bound(call.with_target(place.as_written()), place, "content")
+}
+
+/// The call, an answer to which is bound to what stands at a place.
+pub(crate) fn bound(call: ProposedCall, place: &Place, name: &str) -> Result<ProposedCall, BadArguments> {
     if !place.may_be_looked_at() {
         return Ok(call);
     }
     Ok(match standing(place).map_err(BadArguments)? {
-        Some(Standing { bytes, .. }) => call.with_evidence("content", hash(&bytes)),
-        None => call.with_evidence("content", "none"),
+        Some(Standing { bytes, .. }) => call.with_evidence(name, hash(&bytes)),
+        None => call.with_evidence(name, "none"),
     })
 }
 

@@ -17,6 +17,7 @@ mod git;
 mod ground;
 mod instructing;
 mod outlining;
+mod patching;
 mod racing;
 mod reading;
 mod searching;

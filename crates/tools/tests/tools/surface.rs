@@ -3,7 +3,7 @@
 use modes::{Approver, Autonomy, Inspection, Mode, Role, RunRecipe, WallsStanding, descriptor, descriptors, run_spec};
 use stance_tools::{canonical_name, toolbox};
 
-const BUILT: [&str; 22] = [
+const BUILT: [&str; 23] = [
     "read_file",
     "list_files",
     "search_files",
@@ -12,6 +12,7 @@ const BUILT: [&str; 22] = [
     "git_write",
     "write_to_file",
     "replace_in_file",
+    "apply_patch",
     "execute_command",
     "inspect_command",
     "web_fetch",
