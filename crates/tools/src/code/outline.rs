@@ -67,163 +67,165 @@ mod tests {
             .collect()
     }
 
+    /// A file, its text, and what it defines.
+    const CASES: &[(&str, &str, &[&str])] = &[
+        (
+            "a.rs",
+            "mod m {\n pub trait T {\n  fn f(&self);\n }\n}\nimpl T for S {\n fn f(&self) { g() }\n}\nstruct S;\nenum E { A }\ntype X = S;\nmacro_rules! x { () => {} }\nconst fn g() {}\nunion U { a: u8 }",
+            &[
+                "mod m {",
+                "  pub trait T {",
+                "    fn f(&self);",
+                "impl T for S {",
+                "  fn f(&self) { g() }",
+                "struct S;",
+                "enum E { A }",
+                "type X = S;",
+                "macro_rules! x { () => {} }",
+                "const fn g() {}",
+                "union U { a: u8 }",
+            ],
+        ),
+        (
+            "a.py",
+            "import os\n@x\nclass A(B):\n    async def f(self):\n        def inner(): pass\n\ndef g(a,\n      b):\n    f()",
+            &[
+                "class A(B):",
+                "  async def f(self):",
+                "    def inner(): pass",
+                "def g(a,",
+            ],
+        ),
+        (
+            "a.mjs",
+            "export class A {\n f() {}\n}\nfunction* g() {}\nconst h = (x) => x;\nexports.k = function () {};\nlet n = 1;\nexport default function d() {}",
+            &[
+                "export class A {",
+                "  f() {}",
+                "function* g() {}",
+                "const h = (x) => x;",
+                "exports.k = function () {};",
+                "export default function d() {}",
+            ],
+        ),
+        (
+            "a.ts",
+            "interface I {\n f(): void;\n}\ntype T = string;\nenum E { A }\nnamespace N {\n export abstract class C {\n  abstract g(): void;\n }\n}\ndeclare function o(): void;\nconst h = async () => {};",
+            &[
+                "interface I {",
+                "  f(): void;",
+                "type T = string;",
+                "enum E { A }",
+                "namespace N {",
+                "  export abstract class C {",
+                "    abstract g(): void;",
+                "declare function o(): void;",
+                "const h = async () => {};",
+            ],
+        ),
+        (
+            "a.tsx",
+            "export const App = () => <div><b/></div>;\nclass P {\n render() {}\n}",
+            &[
+                "export const App = () => <div><b/></div>;",
+                "class P {",
+                "  render() {}",
+            ],
+        ),
+        (
+            "a.go",
+            "package a\ntype S struct{}\ntype (\n I interface{}\n)\nfunc F() {}\nfunc (s *S) M() {}",
+            &["type S struct{}", "I interface{}", "func F() {}", "func (s *S) M() {}"],
+        ),
+        (
+            "A.java",
+            "class A {\n A() {}\n @Override\n void f() {}\n enum E { X }\n}\ninterface I {}\nrecord R(int a) {}\n@interface N {}",
+            &[
+                "class A {",
+                "  A() {}",
+                "  void f() {}",
+                "  enum E { X }",
+                "interface I {}",
+                "record R(int a) {}",
+                "@interface N {}",
+            ],
+        ),
+        (
+            "a.c",
+            "#define MAX(a) (a)\nstruct s { int a; };\ntypedef struct { int b; } t;\nstatic int *\nf(void)\n{\n return g();\n}\nenum e { A };\nunion u { int a; };\nint g(int);",
+            &[
+                "#define MAX(a) (a)",
+                "struct s { int a; };",
+                "typedef struct { int b; } t;",
+                "f(void)",
+                "enum e { A };",
+                "union u { int a; };",
+                "int g(int);",
+            ],
+        ),
+        (
+            "a.h",
+            "namespace n {\nclass A {\n ~A();\n int f() const;\n A& operator=(const A&);\n};\n}\nint A::f() const { return 0; }\nusing X = A;\ntemplate <class T> concept C = true;\nint main() {}",
+            &[
+                "namespace n {",
+                "  class A {",
+                "    ~A();",
+                "    int f() const;",
+                "    A& operator=(const A&);",
+                "int A::f() const { return 0; }",
+                "using X = A;",
+                "template <class T> concept C = true;",
+                "int main() {}",
+            ],
+        ),
+        (
+            "A.cs",
+            "namespace N {\n class A {\n  public A() {}\n  int P { get; set; }\n  void F() {}\n }\n}\ninterface I {}\nstruct S {}\nrecord R(int A);\nenum E { X }\ndelegate void D();",
+            &[
+                "namespace N {",
+                "  class A {",
+                "    public A() {}",
+                "    int P { get; set; }",
+                "    void F() {}",
+                "interface I {}",
+                "struct S {}",
+                "record R(int A);",
+                "enum E { X }",
+                "delegate void D();",
+            ],
+        ),
+        (
+            "a.rb",
+            "module M\n class A < B\n  def f; end\n  def self.g; end\n end\nend",
+            &["module M", "  class A < B", "    def f; end", "    def self.g; end"],
+        ),
+        (
+            "a.php",
+            "<html><?php\nnamespace N;\ninterface I {}\ntrait T {}\nclass A {\n function f() {}\n}\nfunction g() {}\nenum E {}",
+            &[
+                "namespace N;",
+                "interface I {}",
+                "trait T {}",
+                "class A {",
+                "  function f() {}",
+                "function g() {}",
+                "enum E {}",
+            ],
+        ),
+        (
+            "a.sh",
+            "f() {\n g\n}\nfunction g { :; }",
+            &["f() {", "function g { :; }"],
+        ),
+    ];
+
     #[test]
     #[expect(clippy::too_many_lines, reason = "a case for each language")]
     fn every_language_tells_its_definitions() {
-        let cases: &[(&str, &str, &[&str])] = &[
-            (
-                "a.rs",
-                "mod m {\n pub trait T {\n  fn f(&self);\n }\n}\nimpl T for S {\n fn f(&self) { g() }\n}\nstruct S;\nenum E { A }\ntype X = S;\nmacro_rules! x { () => {} }\nconst fn g() {}\nunion U { a: u8 }",
-                &[
-                    "mod m {",
-                    "  pub trait T {",
-                    "    fn f(&self);",
-                    "impl T for S {",
-                    "  fn f(&self) { g() }",
-                    "struct S;",
-                    "enum E { A }",
-                    "type X = S;",
-                    "macro_rules! x { () => {} }",
-                    "const fn g() {}",
-                    "union U { a: u8 }",
-                ],
-            ),
-            (
-                "a.py",
-                "import os\n@x\nclass A(B):\n    async def f(self):\n        def inner(): pass\n\ndef g(a,\n      b):\n    f()",
-                &[
-                    "class A(B):",
-                    "  async def f(self):",
-                    "    def inner(): pass",
-                    "def g(a,",
-                ],
-            ),
-            (
-                "a.mjs",
-                "export class A {\n f() {}\n}\nfunction* g() {}\nconst h = (x) => x;\nexports.k = function () {};\nlet n = 1;\nexport default function d() {}",
-                &[
-                    "export class A {",
-                    "  f() {}",
-                    "function* g() {}",
-                    "const h = (x) => x;",
-                    "exports.k = function () {};",
-                    "export default function d() {}",
-                ],
-            ),
-            (
-                "a.ts",
-                "interface I {\n f(): void;\n}\ntype T = string;\nenum E { A }\nnamespace N {\n export abstract class C {\n  abstract g(): void;\n }\n}\ndeclare function o(): void;\nconst h = async () => {};",
-                &[
-                    "interface I {",
-                    "  f(): void;",
-                    "type T = string;",
-                    "enum E { A }",
-                    "namespace N {",
-                    "  export abstract class C {",
-                    "    abstract g(): void;",
-                    "declare function o(): void;",
-                    "const h = async () => {};",
-                ],
-            ),
-            (
-                "a.tsx",
-                "export const App = () => <div><b/></div>;\nclass P {\n render() {}\n}",
-                &[
-                    "export const App = () => <div><b/></div>;",
-                    "class P {",
-                    "  render() {}",
-                ],
-            ),
-            (
-                "a.go",
-                "package a\ntype S struct{}\ntype (\n I interface{}\n)\nfunc F() {}\nfunc (s *S) M() {}",
-                &["type S struct{}", "I interface{}", "func F() {}", "func (s *S) M() {}"],
-            ),
-            (
-                "A.java",
-                "class A {\n A() {}\n @Override\n void f() {}\n enum E { X }\n}\ninterface I {}\nrecord R(int a) {}\n@interface N {}",
-                &[
-                    "class A {",
-                    "  A() {}",
-                    "  void f() {}",
-                    "  enum E { X }",
-                    "interface I {}",
-                    "record R(int a) {}",
-                    "@interface N {}",
-                ],
-            ),
-            (
-                "a.c",
-                "#define MAX(a) (a)\nstruct s { int a; };\ntypedef struct { int b; } t;\nstatic int *\nf(void)\n{\n return g();\n}\nenum e { A };\nunion u { int a; };\nint g(int);",
-                &[
-                    "#define MAX(a) (a)",
-                    "struct s { int a; };",
-                    "typedef struct { int b; } t;",
-                    "f(void)",
-                    "enum e { A };",
-                    "union u { int a; };",
-                    "int g(int);",
-                ],
-            ),
-            (
-                "a.h",
-                "namespace n {\nclass A {\n ~A();\n int f() const;\n A& operator=(const A&);\n};\n}\nint A::f() const { return 0; }\nusing X = A;\ntemplate <class T> concept C = true;\nint main() {}",
-                &[
-                    "namespace n {",
-                    "  class A {",
-                    "    ~A();",
-                    "    int f() const;",
-                    "    A& operator=(const A&);",
-                    "int A::f() const { return 0; }",
-                    "using X = A;",
-                    "template <class T> concept C = true;",
-                    "int main() {}",
-                ],
-            ),
-            (
-                "A.cs",
-                "namespace N {\n class A {\n  public A() {}\n  int P { get; set; }\n  void F() {}\n }\n}\ninterface I {}\nstruct S {}\nrecord R(int A);\nenum E { X }\ndelegate void D();",
-                &[
-                    "namespace N {",
-                    "  class A {",
-                    "    public A() {}",
-                    "    int P { get; set; }",
-                    "    void F() {}",
-                    "interface I {}",
-                    "struct S {}",
-                    "record R(int A);",
-                    "enum E { X }",
-                    "delegate void D();",
-                ],
-            ),
-            (
-                "a.rb",
-                "module M\n class A < B\n  def f; end\n  def self.g; end\n end\nend",
-                &["module M", "  class A < B", "    def f; end", "    def self.g; end"],
-            ),
-            (
-                "a.php",
-                "<html><?php\nnamespace N;\ninterface I {}\ntrait T {}\nclass A {\n function f() {}\n}\nfunction g() {}\nenum E {}",
-                &[
-                    "namespace N;",
-                    "interface I {}",
-                    "trait T {}",
-                    "class A {",
-                    "  function f() {}",
-                    "function g() {}",
-                    "enum E {}",
-                ],
-            ),
-            (
-                "a.sh",
-                "f() {\n g\n}\nfunction g { :; }",
-                &["f() {", "function g { :; }"],
-            ),
-        ];
-        for (path, text, expected) in cases {
+        for (path, text, expected) in CASES {
             assert_eq!(told(path, text), *expected, "{path}");
         }
-        let told_of: Vec<_> = cases.iter().filter_map(|(path, ..)| Language::of(path)).collect();
+        let told_of: Vec<_> = CASES.iter().filter_map(|(path, ..)| Language::of(path)).collect();
         for language in super::super::language::LANGUAGES {
             assert!(
                 told_of.iter().any(|told| told.name == language.name),

@@ -147,7 +147,7 @@ fn apply(ready: &[Ready], seen: &BTreeMap<String, String>) -> ToolResult {
     let mut remarks = Vec::new();
     for one in ready {
         if let Err(refused) = settle(one, seen, &mut settled, &mut remarks) {
-            return refused;
+            return *refused;
         }
     }
     // What is new stands before anything is deleted.
@@ -179,15 +179,16 @@ fn settle<'a>(
     seen: &BTreeMap<String, String>,
     settled: &mut Vec<Settled<'a>>,
     remarks: &mut Vec<String>,
-) -> Result<(), ToolResult> {
+) -> Result<(), Box<ToolResult>> {
     let place = one.place();
     let path = place.path();
-    let nothing = |why: String| ToolResult::error(format!("{path} {why}; nothing was written."));
-    let old = standing(place).map_err(|why| ToolResult::error(format!("{why} Nothing was written.")))?;
+    let refused = |why: String| Box::new(ToolResult::error(why));
+    let nothing = |why: String| refused(format!("{path} {why}; nothing was written."));
+    let old = standing(place).map_err(|why| refused(format!("{why} Nothing was written.")))?;
     if let Some(old) = &old
         && seen.get(path).is_some_and(|seen| *seen != hash(&old.bytes))
     {
-        return Err(stale(place, old, "changed since you last saw it"));
+        return Err(Box::new(stale(place, old, "changed since you last saw it")));
     }
     match (one, old) {
         (Ready::Add(..), Some(_)) => return Err(nothing("exists: change it with *** Update File".to_owned())),
@@ -233,8 +234,8 @@ fn settle<'a>(
                     what: "changed",
                 }),
                 Some(to) => {
-                    if standing(to).map_err(ToolResult::error)?.is_some() {
-                        return Err(ToolResult::error(format!("{} exists; nothing was written.", to.path())));
+                    if standing(to).map_err(refused)?.is_some() {
+                        return Err(refused(format!("{} exists; nothing was written.", to.path())));
                     }
                     settled.push(Settled {
                         place: to,

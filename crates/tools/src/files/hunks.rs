@@ -188,7 +188,7 @@ mod tests {
                 whole.new.extend(hunk.new.clone());
                 single.push(hunk);
             }
-            let text = |lines: &[String]| lines.iter().map(|line| format!("{line}{ending}")).collect::<String>();
+            let text = |lines: &[String]| lines.iter().map(|line| format!("{line}{ending}")).collect::<Vec<_>>().concat();
             let (old, new) = (text(&whole.old), text(&whole.new));
             prop_assert_eq!(text_of(&old, &single), Ok(new.clone()));
             prop_assert_eq!(text_of(&old, &[whole]), Ok(new));

@@ -101,8 +101,8 @@ async fn skills_of_the_project_come_before_the_persons_and_are_loaded_by_name() 
         "skills/own/SKILL.md",
         "---\nname: own\ndescription: The person's.\n---\nOwn text.\n",
     );
-    ground.write(".claude/skills/other/SKILL.md", &format!("{SKILL}Third.\n"));
-    ground.write(".agents/skills/release/SKILL.md", &format!("{SKILL}Second.\n"));
+    ground.write(".claude/skills/other/SKILL.md", format!("{SKILL}Third.\n"));
+    ground.write(".agents/skills/release/SKILL.md", format!("{SKILL}Second.\n"));
     ground.write(".agents/skills/broken/SKILL.md", "no head\n");
     let names = || -> Vec<String> {
         let skills = Instructions::of(&ground.scope).skills;
@@ -124,7 +124,7 @@ async fn skills_of_the_project_come_before_the_persons_and_are_loaded_by_name() 
         prompt.contains("* release: Makes a release.\n") && !prompt.contains("Second."),
         "{prompt}"
     );
-    ground.write(".stance/skills/release/SKILL.md", &format!("{SKILL}First.\n"));
+    ground.write(".stance/skills/release/SKILL.md", format!("{SKILL}First.\n"));
     let text = ground.call("use_skill", json!({"skill_name": "release"})).await.good();
     assert_eq!(text, format!(".stance/skills/release/SKILL.md\n\n{SKILL}First."));
     let (_, targets) = ground.judged("use_skill", json!({"skill_name": "release"}));
