@@ -14,6 +14,7 @@ use crate::active::words;
 use crate::clock;
 use crate::config::RunOptions;
 use crate::engine::{DryRun, Measure, ToolMeasure, ToolsMeasure};
+use crate::explain;
 use crate::fact::{ApprovalRow, Fact, Submission};
 use crate::inner::Inner;
 use crate::intake::comments;
