@@ -126,16 +126,13 @@ fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = pieces.next()?.as_bytes().to_vec();
     let mut decoded = false;
     for piece in pieces {
-        match piece.get(..2).and_then(|number| u8::from_str_radix(number, 16).ok()) {
-            Some(byte) => {
-                decoded = true;
-                bytes.push(byte);
-                bytes.extend_from_slice(piece.get(2..).unwrap_or_default().as_bytes());
-            }
-            None => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(piece.as_bytes());
-            }
+        if let Some(byte) = piece.get(..2).and_then(|number| u8::from_str_radix(number, 16).ok()) {
+            decoded = true;
+            bytes.push(byte);
+            bytes.extend_from_slice(piece.get(2..).unwrap_or_default().as_bytes());
+        } else {
+            bytes.push(b'%');
+            bytes.extend_from_slice(piece.as_bytes());
         }
     }
     decoded.then(|| String::from_utf8_lossy(&bytes).into_owned())
@@ -153,11 +150,12 @@ mod tests {
 
     #[test]
     fn a_key_is_seen_in_every_form() {
-        let escaped = KEY
+        let escaped: Vec<_> = KEY
             .chars()
             .map(|letter| format!("\\u{:04x}", u32::from(letter)))
-            .collect::<String>();
-        let encoded = KEY.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+            .collect();
+        let encoded: Vec<_> = KEY.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let (escaped, encoded) = (escaped.concat(), encoded.concat());
         for text in [
             KEY.to_owned(),
             format!("X-KEY={KEY}; and more"),

@@ -220,7 +220,6 @@ mod tests {
     ];
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a case for each language")]
     fn every_language_tells_its_definitions() {
         for (path, text, expected) in CASES {
             assert_eq!(told(path, text), *expected, "{path}");
