@@ -153,8 +153,8 @@ fn without_walls_an_agent_reaches_nothing_outside_unasked() {
     let settings = format!("[sandbox]\nmode = \"off\"\naccept = \"{ACCEPTANCE}\"\n");
     let measurement = measured_by(Who::AsStarted, &settings, "agent");
     assert_eq!(measurement["walls"], "off");
-    assert_eq!(outcomes(&measurement)["out-temporary-folder"], "policy");
-    assert_eq!(outcomes(&measurement)["out-redirect"], "policy");
+    assert_eq!(outcomes(&measurement)["out-temporary-folder"], "refused");
+    assert_eq!(outcomes(&measurement)["out-redirect"], "refused");
 }
 
 #[test]
