@@ -185,10 +185,7 @@ pub(crate) async fn scope(
         home: inner.config.person_home.clone(),
         checkout: inner.checkout.clone(),
         walls: inner.config.walls.clone(),
-        walled: matches!(
-            spec.recipe().walls,
-            WallsStanding::Proven | WallsStanding::Partial | WallsStanding::Absent
-        ),
+        walled: spec.recipe().walls.hold(),
         caches: inner.home.caches()?,
         hosts: spec.standing_hosts(),
         names: Arc::clone(&inner.config.names),

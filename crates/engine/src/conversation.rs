@@ -8,6 +8,7 @@ use store::{Query, Row, Table};
 use crate::fact::{Fact, RewindBy};
 use crate::inner::Inner;
 use crate::problem::Problem;
+use crate::run_state::RunState;
 
 /// A run of the conversation: the number of the event that started it, and its id.
 pub(crate) type Spoken = (u64, String);
@@ -33,6 +34,19 @@ pub(crate) async fn before(inner: &Inner, thread: &str, number: u64) -> Result<V
     let runs = runs(inner, thread).await?;
     let rewound = rewindings(inner, thread).await?;
     Ok(standing(&runs, &rewound, number))
+}
+
+/// The same runs as they went, from the newest on that began with a fresh context: what the model is shown.
+pub(crate) async fn shown(inner: &Inner, thread: &str, number: u64) -> Result<Vec<RunState>, Problem> {
+    let mut shown: Vec<RunState> = Vec::new();
+    for (_, run) in before(inner, thread, number).await? {
+        let run = inner.run(&run).await?;
+        if run.start.fresh_context {
+            shown.clear();
+        }
+        shown.push(run);
+    }
+    Ok(shown)
 }
 
 /// The number of the event that started a run; past every event where there is none yet.

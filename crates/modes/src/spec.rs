@@ -84,6 +84,16 @@ pub enum WallsStanding {
     Absent,
 }
 
+impl WallsStanding {
+    /// Whether nothing that is started sees or reaches more than the walls let it.
+    pub const fn hold(self) -> bool {
+        matches!(
+            self,
+            WallsStanding::Proven | WallsStanding::Partial | WallsStanding::Absent
+        )
+    }
+}
+
 /// Whether commands may be tried in a throw-away view, where a mode has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

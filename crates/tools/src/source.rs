@@ -33,28 +33,23 @@ impl Source {
         match not_a_file(&held.stat) {
             None => Ok((call, Source::File(held))),
             Some("a folder") => {
-                let folder = readable(&held.node)
-                    .map_err(|error| BadArguments(format!("{} {}.", held.path, in_words(error))))?;
-                let worktree = if in_worktree {
-                    roots.worktree().try_clone().ok()
-                } else {
-                    None
-                };
-                let start = Start {
-                    folder,
-                    path: held.path,
-                    worktree,
-                    shut: roots.shut(),
-                };
-                Ok((
-                    call,
-                    Source::Folder {
-                        start,
-                        secret: held.secret,
-                    },
-                ))
+                let secret = held.secret;
+                let start = start(&roots, held, in_worktree)?;
+                Ok((call, Source::Folder { start, secret }))
             }
             Some(kind) => Err(BadArguments(format!("{} is {kind}, not a file or folder.", held.path))),
         }
     }
+}
+
+/// Where a walk through a folder that is held begins.
+pub(crate) fn start(roots: &Roots<'_>, held: Held, in_worktree: bool) -> Result<Start, BadArguments> {
+    let folder = readable(&held.node).map_err(|error| BadArguments(format!("{} {}.", held.path, in_words(error))))?;
+    let worktree = in_worktree.then(|| roots.worktree().try_clone().ok()).flatten();
+    Ok(Start {
+        folder,
+        path: held.path,
+        worktree,
+        shut: roots.shut(),
+    })
 }

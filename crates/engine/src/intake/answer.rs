@@ -1,6 +1,7 @@
 //! Answers to what waits, going on with runs, and stopping them.
 
 use modes::{Ending, conclude};
+use serde::Deserialize;
 use store::{Query, Row, Table};
 use tools::{Proposal, Then, ToolResult};
 
@@ -12,6 +13,7 @@ use crate::fact::{Fact, How};
 use crate::inner::Inner;
 use crate::orchestrate;
 use crate::problem::{Problem, ProblemKind};
+use crate::projection::body;
 use crate::proposal;
 
 /// Answers a permission or a question.
@@ -30,8 +32,8 @@ pub(super) async fn answer(
         (Some("permission"), PersonAnswer::Text(_) | PersonAnswer::Piped(_)) => {
             return Err(Problem::usage(format!("{id} is a permission: it takes allow or deny")));
         }
-        (_, PersonAnswer::Text(text)) => answered(inner, &row, &text, true),
-        (_, PersonAnswer::Piped(text)) => answered(inner, &row, &text, false),
+        (_, PersonAnswer::Text(text)) => answered(inner, &row, &text, true)?,
+        (_, PersonAnswer::Piped(text)) => answered(inner, &row, &text, false)?,
         (_, _) => {
             return Err(Problem::usage(format!(
                 "{id} is a question: it takes an answer in words"
@@ -93,19 +95,17 @@ fn plan_goes_first(run: &str) -> Problem {
     ))
 }
 
-fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Vec<Fact> {
-    let call = row
-        .body
-        .get("call")
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let proposal = row
-        .body
-        .get("proposal")
-        .cloned()
-        .map(serde_json::from_value::<Option<Proposal>>);
-    let (tool, result) = match proposal.transpose().ok().flatten().flatten() {
+/// What the row of a question says of the call that asked it.
+#[derive(Deserialize)]
+struct Asking {
+    call: String,
+    #[serde(default)]
+    proposal: Option<Proposal>,
+}
+
+fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Result<Vec<Fact>, Problem> {
+    let Asking { call, proposal } = body(row)?;
+    let (tool, result) = match proposal {
         Some(proposal) => (proposal::tool(proposal), proposal::answered(proposal, text)),
         None => (
             if row.text("kind") == Some("reply") {
@@ -117,7 +117,7 @@ fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Vec<Fact> {
             ToolResult::text(format!("The person answered: {text}")).then(Then::NextResponse),
         ),
     };
-    vec![
+    Ok(vec![
         Fact::QuestionAnswered {
             question: row.id.clone(),
             call: call.clone(),
@@ -131,7 +131,7 @@ fn answered(inner: &Inner, row: &Row, text: &str, typed: bool) -> Vec<Fact> {
             result,
             how: How::Answered,
         },
-    ]
+    ])
 }
 
 /// Goes on with a run: the id of a run, thread or space, or `last`.

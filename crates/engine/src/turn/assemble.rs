@@ -103,17 +103,12 @@ pub(crate) async fn of_thread(
     thread: &str,
     number: u64,
 ) -> Result<(Vec<Message>, Option<RunStart>), Problem> {
+    let mut runs = conversation::shown(inner, thread, number).await?;
     let mut messages = Vec::new();
-    let mut last = None;
-    for (_, run) in conversation::before(inner, thread, number).await? {
-        let earlier = inner.run(&run).await?;
-        if earlier.start.fresh_context {
-            messages.clear();
-        }
-        conversation(&earlier.talk, &mut messages);
-        last = Some(earlier.start);
+    for run in &runs {
+        conversation(&run.talk, &mut messages);
     }
-    Ok((messages, last))
+    Ok((messages, runs.pop().map(|run| run.start)))
 }
 
 /// Pages that an operator named in the thread before a run.

@@ -93,15 +93,17 @@ fn find(door: &Door, name: &str) -> Result<McpServerView, Problem> {
     })
 }
 
+/// A door whose walls are proven first: what is allowed is said for them.
+async fn proved(house: &House) -> Result<Door, Problem> {
+    let opening = Opening {
+        proved: Proved::Now,
+        ..Opening::to_look(false)
+    };
+    door(house, opening).await
+}
+
 async fn allow(house: &House, named: Named, mode: Mode) -> Result<Exit, Problem> {
-    let mut door = door(
-        house,
-        Opening {
-            proved: Proved::Now,
-            ..Opening::to_look(false)
-        },
-    )
-    .await?;
+    let mut door = proved(house).await?;
     let server = find(&door, &named.id)?;
     let Some(digest) = named.digest else {
         show(&mut door, &server);
@@ -116,14 +118,7 @@ async fn allow(house: &House, named: Named, mode: Mode) -> Result<Exit, Problem>
 }
 
 async fn login(house: &House, named: Named) -> Result<Exit, Problem> {
-    let mut door = door(
-        house,
-        Opening {
-            proved: Proved::Now,
-            ..Opening::to_look(false)
-        },
-    )
-    .await?;
+    let mut door = proved(house).await?;
     let login = door.engine.begin_login(&named.id, named.digest.as_deref()).await?;
     let whose = format!(
         "{:?} gives the login. Open this address in your browser:",

@@ -10,7 +10,7 @@ mod wanted;
 use serde_json::{Value, json};
 
 use crate::models::server::{Answer, Server, call, text};
-use crate::support::{Place, one_step_plan};
+use crate::support::one_step_plan;
 
 /// A model whose window nobody knows, in every mode.
 const HOUSE: &str = "[models.default]\nprovider = \"anthropic\"\nmodel = \"house-1\"\n";
@@ -18,19 +18,6 @@ const HOUSE: &str = "[models.default]\nprovider = \"anthropic\"\nmodel = \"house
 /// The same, compacted at so many tokens.
 fn small(tokens: u32) -> String {
     format!("{HOUSE}[limits]\ncompact_at = {tokens}\n")
-}
-
-fn place(server: &Server, settings: &str) -> Place {
-    let mut place = Place::new();
-    server.configure(&mut place, settings);
-    place
-}
-
-fn run(place: &Place, arguments: &[&str]) -> (i32, Value) {
-    let mut line = vec!["run", "--json"];
-    line.extend(arguments);
-    let said = place.stance(&line);
-    (said.code, said.report())
 }
 
 /// What the provider says of a request that is too large.
@@ -89,8 +76,8 @@ fn what_does_not_fit_is_compacted_and_asked_once_more() {
         Answer::of(&[text("README.md says: Sample.")]),
         Answer::of(&[text("It is a sample.")]),
     ]);
-    let place = place(&server, HOUSE);
-    let (code, report) = run(&place, &["what is README.md about?"]);
+    let place = server.place(HOUSE);
+    let (code, report) = place.run_configured(&["what is README.md about?"]);
     assert_eq!(
         (code, report["text"].as_str()),
         (0, Some("It is a sample.")),
@@ -144,8 +131,8 @@ fn a_second_overflow_ends_the_run() {
         too_long(),
         Answer::of(&[text("never asked for")]),
     ]);
-    let place = place(&server, HOUSE);
-    let (code, report) = run(&place, &["what is README.md about?"]);
+    let place = server.place(HOUSE);
+    let (code, report) = place.run_configured(&["what is README.md about?"]);
     assert_eq!((code, report["outcome"].as_str()), (1, Some("failed")));
     assert_eq!(report["details"]["error_family"], "context_overflow");
     let summary = report["summary"].as_str().unwrap();
@@ -159,8 +146,8 @@ fn a_second_overflow_ends_the_run() {
 #[test]
 fn a_first_message_that_does_not_fit_is_not_compacted() {
     let server = Server::start([too_long(), Answer::of(&[text("never asked for")])]);
-    let place = place(&server, HOUSE);
-    let (code, report) = run(&place, &["a very long message"]);
+    let place = server.place(HOUSE);
+    let (code, report) = place.run_configured(&["a very long message"]);
     assert_eq!(
         (code, &report["details"]["error_family"]),
         (1, &json!("context_overflow"))
@@ -183,9 +170,9 @@ fn the_window_is_never_filled_and_no_summary_changes_the_mode() {
         Answer::of(&[call("c3", "write_to_file", json!({"path": "NOTE.md", "content": "x"}))]),
         Answer::of(&[call("c4", "submit_plan", plan)]),
     ]);
-    let place = place(&server, &small(6_000));
+    let place = server.place(&small(6_000));
     place.write("README.md", &big);
-    let (code, report) = run(&place, &["--mode", "plan", "plan a note"]);
+    let (code, report) = place.run_configured(&["--mode", "plan", "plan a note"]);
     assert_eq!((code, report["outcome"].as_str()), (0, Some("delivered")), "{report:#}");
     let bodies = server.bodies();
     let summaries: Vec<bool> = bodies.iter().map(asks_for_summary).collect();
@@ -247,13 +234,13 @@ fn a_mode_left_long_before_does_not_come_back() {
         )]),
         Answer::of(&[text("Written too.")]),
     ]);
-    let place = place(&server, HOUSE);
-    let (_, planned) = run(&place, &["--mode", "plan", "plan a note"]);
+    let place = server.place(HOUSE);
+    let (_, planned) = place.run_configured(&["--mode", "plan", "plan a note"]);
     let named = crate::support::plan_at_digest(&planned);
     let approved = place.stance(&["plan", "approve", &named, "--json"]);
     assert_eq!(approved.code, 0, "{}", approved.err);
     let thread = planned["thread_id"].as_str().unwrap();
-    let (code, report) = run(&place, &["--resume", thread, "--yolo", "and more"]);
+    let (code, report) = place.run_configured(&["--resume", thread, "--yolo", "and more"]);
     assert_eq!((code, report["mode"].as_str()), (0, Some("chat")), "{report:#}");
     assert_eq!(place.read("MORE.md"), "y\n");
     let bodies = server.bodies();

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, calls, says, turns, unseen};
+use crate::support::{Place, calls, results, says, turns, unseen};
 
 /// Answers every request with one word.
 pub(crate) fn world() -> u16 {
@@ -37,19 +37,6 @@ fn ground() -> (Place, TcpListener) {
 
 fn fetch(url: &str) -> (&'static str, Value) {
     ("web_fetch", json!({ "url": url }))
-}
-
-/// The results of a run's calls, in order.
-fn results(events: &[Value]) -> Vec<String> {
-    let finished = events.iter().filter(|event| event["kind"] == "tool_finished");
-    finished
-        .map(|event| {
-            event["payload"]["result"]["content"][0]["text"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
-        .collect()
 }
 
 #[test]

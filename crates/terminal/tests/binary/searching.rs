@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, calls, says, turns};
+use crate::support::{Place, calls, results, says, turns};
 
 /// An engine that answers everything with this, and what it was asked.
 fn engine(status: &'static str, answer: &Value) -> (String, Arc<Mutex<Vec<String>>>) {
@@ -51,15 +51,7 @@ fn searched(place: &Place, flags: &[&str], made: &[(&str, Value)]) -> Vec<String
     script.push(says("done"));
     let model = place.script("search", &turns(&script));
     let (_, events, _) = place.stream(&model, &[&["--mode", "agent"], flags, &["look"]].concat());
-    let finished = events.iter().filter(|event| event["kind"] == "tool_finished");
-    finished
-        .map(|event| {
-            event["payload"]["result"]["content"][0]["text"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
-        .collect()
+    results(&events)
 }
 
 fn settings(name: &str, address: &str) -> String {

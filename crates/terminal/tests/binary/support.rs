@@ -171,6 +171,12 @@ impl Place {
         (said.code, lines, report)
     }
 
+    /// `stance run --json` with the model of the settings.
+    pub(crate) fn run_configured(&self, arguments: &[&str]) -> (i32, Value) {
+        let said = self.stance(&[&["run", "--json"], arguments].concat());
+        (said.code, said.report())
+    }
+
     /// The state of everything a read-only run must leave alone: content, mode, link target, mtime
     /// and ctime of the repository with its `.git`, the folder outside and the home.
     pub(crate) fn world(&self) -> Vec<String> {
@@ -279,4 +285,16 @@ pub(crate) fn one_step_plan(goal: &str, key: &str, files: &[&str], checks: &[&st
 pub(crate) fn plan_at_digest(report: &Value) -> String {
     let plan = &report["plan"];
     format!("{}@{}", plan["id"].as_str().unwrap(), plan["digest"].as_str().unwrap())
+}
+
+/// What the model read of each call, in the order the calls ended in.
+pub(crate) fn results(events: &[Value]) -> Vec<String> {
+    let finished = events.iter().filter(|event| event["kind"] == "tool_finished");
+    let text = |event: &Value| {
+        event["payload"]["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    finished.map(text).collect()
 }

@@ -4,11 +4,12 @@ use modes::ProposedCall;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::place::{Roots, in_words, not_a_file};
+use crate::place::{Roots, not_a_file};
 use crate::scope::Scope;
+use crate::source::start;
 use crate::tool::{BadArguments, ToolResult};
 use crate::typed::{Around, TypedTool};
-use crate::walk::{Entry, Kind, Start, Walk, readable};
+use crate::walk::{Entry, Kind, Start, Walk};
 
 /// Entries shown.
 const SHOWN: usize = 200;
@@ -51,19 +52,7 @@ impl TypedTool for ListFiles {
                 return Err(BadArguments(format!("{} is {kind}, not a folder.", held.path)));
             }
         }
-        let folder =
-            readable(&held.node).map_err(|error| BadArguments(format!("{} {}.", held.path, in_words(error))))?;
-        let worktree = if in_worktree {
-            roots.worktree().try_clone().ok()
-        } else {
-            None
-        };
-        let start = Start {
-            folder,
-            path: held.path,
-            worktree,
-            shut: roots.shut(),
-        };
+        let start = start(&roots, held, in_worktree)?;
         Ok((call, (Some(start), arguments.recursive)))
     }
 

@@ -42,20 +42,11 @@ pub(super) async fn of(run: &Active) -> Result<String, Problem> {
 
 /// The runs of the conversation before this one, oldest first.
 async fn earlier(run: &Active) -> Result<Vec<RunState>, Problem> {
-    let start = &run.state.start;
-    let mut earlier: Vec<RunState> = Vec::new();
+    let (inner, start) = (&run.inner, &run.state.start);
     if start.fresh_context {
-        return Ok(earlier);
+        return Ok(Vec::new());
     }
-    let began = conversation::began(&run.inner, &start.run).await?;
-    for (_, id) in conversation::before(&run.inner, &start.thread, began).await? {
-        let state = run.inner.run(&id).await?;
-        if state.start.fresh_context {
-            earlier.clear();
-        }
-        earlier.push(state);
-    }
-    Ok(earlier)
+    conversation::shown(inner, &start.thread, conversation::began(inner, &start.run).await?).await
 }
 
 async fn place(run: &Active) -> Result<String, Problem> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{HOUSE, last_message, pairs_are_whole, place, reads, run};
+use super::{HOUSE, last_message, pairs_are_whole, reads};
 use crate::models::server::{Answer, Server, call, text};
 use crate::support::Place;
 
@@ -11,8 +11,8 @@ fn waiting(answers: Vec<Answer>, tool: &str, mode: &str) -> (Server, Place, Valu
     let context = json!({"context": "Goal: read. Known: README.md is a sample."});
     let first = Answer::of(&[reads("c1"), call("c2", tool, context), reads("c3")]);
     let server = Server::start([first].into_iter().chain(answers));
-    let place = place(&server, HOUSE);
-    let (code, report) = run(&place, &["--mode", mode, "--approvals", "wait", "read everything"]);
+    let place = server.place(HOUSE);
+    let (code, report) = place.run_configured(&["--mode", mode, "--approvals", "wait", "read everything"]);
     assert_eq!((code, report["outcome"].as_str()), (7, Some("waiting")), "{report:#}");
     (server, place, report)
 }
@@ -148,8 +148,8 @@ fn where_nobody_can_agree_it_is_said_at_once() {
             Answer::of(&[call("c1", tool, json!({"context": "Goal: read."}))]),
             Answer::of(&[text("I go on.")]),
         ]);
-        let place = place(&server, HOUSE);
-        let (code, report) = run(&place, &["read"]);
+        let place = server.place(HOUSE);
+        let (code, report) = place.run_configured(&["read"]);
         assert_eq!((code, report["text"].as_str()), (0, Some("I go on.")), "{report:#}");
         let (failed, words) = place.results(report["run_id"].as_str().unwrap(), tool).remove(0);
         assert!(!failed && words.starts_with("Nobody is here to agree."), "{words}");

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use super::{place, run};
 use crate::models::server::{Answer, Server, call, text};
 use crate::support::{one_step_plan, plan_at_digest};
 
@@ -23,16 +22,16 @@ fn a_mode_begins_with_the_same_bytes_wherever_and_whenever() {
     let mut seen: Vec<[String; 2]> = Vec::new();
     for clock in ["UTC", "Asia/Tokyo"] {
         let server = Server::start((0..5).map(|number| Answer::of(&[text(&format!("answer {number}"))])));
-        let mut place = place(&server, TWO);
+        let mut place = server.place(TWO);
         place.variables.push(("TZ".to_owned(), clock.to_owned()));
         let space = |report: &Value| report["space_id"].as_str().unwrap().to_owned();
         // Plan is reminded once; then Agent, then Plan again, in one thread.
-        let (_, first) = run(&place, &["--mode", "plan", "think"]);
+        let (_, first) = place.run_configured(&["--mode", "plan", "think"]);
         let thread = first["thread_id"].as_str().unwrap();
         assert_eq!(place.stance(&["space", "mode", &space(&first), "agent"]).code, 0);
-        assert_eq!(run(&place, &["--resume", thread, "do"]).0, 0);
+        assert_eq!(place.run_configured(&["--resume", thread, "do"]).0, 0);
         assert_eq!(place.stance(&["space", "mode", &space(&first), "plan"]).code, 0);
-        run(&place, &["--resume", thread, "think again"]);
+        place.run_configured(&["--resume", thread, "think again"]);
         let bodies = server.bodies();
         let prefixes: Vec<String> = bodies.iter().map(prefix).collect();
         let [plan, reminded, agent, again, reminded_again] = prefixes.as_slice() else {
@@ -60,9 +59,9 @@ fn a_switch_in_a_long_thread_says_its_price_first() {
             Answer::of(&[text("Done.")]),
             Answer::of(&[text("Done too.")]),
         ]);
-        let place = place(&server, TWO);
+        let place = server.place(TWO);
         let long = "word ".repeat(length / 5);
-        let (_, first) = run(&place, &["--mode", "plan", &long]);
+        let (_, first) = place.run_configured(&["--mode", "plan", &long]);
         let (space, thread) = (
             first["space_id"].as_str().unwrap(),
             first["thread_id"].as_str().unwrap(),
@@ -109,8 +108,8 @@ fn a_thread_tells_what_each_mode_took() {
         )]),
         Answer::of(&[text("Written.")]),
     ]);
-    let place = place(&server, TWO);
-    let (_, planned) = run(&place, &["--mode", "plan", "plan a note"]);
+    let place = server.place(TWO);
+    let (_, planned) = place.run_configured(&["--mode", "plan", "plan a note"]);
     let approved = place.stance(&["plan", "approve", &plan_at_digest(&planned), "--json"]);
     assert_eq!(approved.code, 0, "{}", approved.err);
     let thread = planned["thread_id"].as_str().unwrap();

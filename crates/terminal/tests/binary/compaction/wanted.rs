@@ -1,6 +1,6 @@
 //! `/compact`: a person wants it, between two runs or while one waits.
 
-use super::{HOUSE, asks_for_summary, last_message, place};
+use super::{HOUSE, asks_for_summary, last_message};
 use crate::attempts::keyboard::Keyboard;
 use crate::models::server::{Answer, Server, call, text};
 use serde_json::json;
@@ -12,7 +12,7 @@ fn a_person_compacts_and_says_what_to_keep() {
         Answer::of(&[text("Goal: know where the parser is. It is in src/app.js.")]),
         Answer::of(&[text("In src/app.js.")]),
     ]);
-    let place = place(&server, HOUSE);
+    let place = server.place(HOUSE);
     let mut keyboard = Keyboard::start(&place, &[]);
     keyboard.until("[Agent").types("/compact").until("nothing to compact");
     keyboard
@@ -67,7 +67,7 @@ fn a_run_that_waits_is_compacted_before_it_goes_on() {
         Answer::of(&[text("The agent asked which file.")]),
         Answer::of(&[text("Read it.")]),
     ]);
-    let place = place(&server, HOUSE);
+    let place = server.place(HOUSE);
     let mut keyboard = Keyboard::start(&place, &[]);
     keyboard
         .until("[Agent")

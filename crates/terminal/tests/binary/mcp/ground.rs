@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Said, calls, says, turns};
+use crate::support::{Place, Said, calls, results, says, turns};
 
 pub(crate) const SERVER: &str = include_str!("server.py");
 
@@ -92,16 +92,8 @@ impl Notes {
         arguments.extend(flags);
         arguments.push("go");
         let (_, events, _) = self.place.stream(&model, &arguments);
-        events
-            .iter()
-            .filter(|event| event["kind"] == "tool_finished")
-            .take(made.len())
-            .map(|event| {
-                event["payload"]["result"]["content"][0]["text"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned()
-            })
-            .collect()
+        let mut results = results(&events);
+        results.truncate(made.len());
+        results
     }
 }

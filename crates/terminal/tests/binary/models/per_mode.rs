@@ -4,23 +4,9 @@ use serde_json::{Value, json};
 
 use super::server::{Answer, Server, call, text};
 use super::{TWO_MODES, asked, mode_statements, system, tools};
-use crate::support::{Place, one_step_plan, plan_at_digest};
+use crate::support::{one_step_plan, plan_at_digest};
 
 const WRITERS: [&str; 4] = ["write_to_file", "replace_in_file", "execute_command", "git_write"];
-
-fn place(server: &Server, settings: &str) -> Place {
-    let mut place = Place::new();
-    server.configure(&mut place, settings);
-    place
-}
-
-/// `stance run --json` with the model of the settings.
-fn run(place: &Place, arguments: &[&str]) -> (i32, Value) {
-    let mut line = vec!["run", "--json"];
-    line.extend(arguments);
-    let said = place.stance(&line);
-    (said.code, said.report())
-}
 
 #[test]
 fn each_mode_asks_its_own_model_in_its_own_way() {
@@ -40,9 +26,9 @@ fn each_mode_asks_its_own_model_in_its_own_way() {
         )]),
         Answer::of(&[call("c5", "submit_output", json!({"evidence": "it is there"}))]),
     ]);
-    let place = place(&server, TWO_MODES);
+    let place = server.place(TWO_MODES);
     let before = place.world();
-    let (code, report) = run(&place, &["--mode", "plan", "greet"]);
+    let (code, report) = place.run_configured(&["--mode", "plan", "greet"]);
     assert_eq!((code, report["outcome"].as_str()), (0, Some("delivered")), "{report:#}");
     assert_eq!(
         report["model"],
@@ -112,11 +98,11 @@ fn leaving_plan_mode_by_a_switch_or_an_exit_changes_the_model_with_the_mode() {
         Answer::of(&[call("d2", "exit_plan_mode", json!({}))]),
         Answer::of(&[text("Done.")]),
     ]);
-    let place = place(&server, TWO_MODES);
-    let (_, asks) = run(&place, &["--mode", "plan", "--approvals", "wait", "do it"]);
+    let place = server.place(TWO_MODES);
+    let (_, asks) = place.run_configured(&["--mode", "plan", "--approvals", "wait", "do it"]);
     let switched = place.stance(&["space", "mode", asks["space_id"].as_str().unwrap(), "agent"]);
     assert_eq!(switched.code, 0, "{}", switched.err);
-    let (_, exits) = run(&place, &["--mode", "plan", "do it"]);
+    let (_, exits) = place.run_configured(&["--mode", "plan", "do it"]);
     let pending = &exits["pending"][0];
     let exact = format!(
         "{}@{}",
@@ -161,7 +147,7 @@ fn a_thinking_budget_that_leaves_no_room_is_lowered_for_its_own_mode_and_said() 
         )]),
         Answer::of(&[text("hi")]),
     ]);
-    let place = place(&server, &settings);
+    let place = server.place(&settings);
     let person = place.stance_home().join("settings.toml");
     let line = std::fs::read_to_string(&person).unwrap().lines().count() - settings.lines().count() + line + 1;
     let said = place.stance(&["run", "--mode", "plan", "--json", "greet"]);
@@ -171,7 +157,7 @@ fn a_thinking_budget_that_leaves_no_room_is_lowered_for_its_own_mode_and_said() 
         person.display()
     );
     assert!(said.err.contains(&words), "{words}: {}", said.err);
-    let (code, _) = run(&place, &["--mode", "agent", "greet"]);
+    let (code, _) = place.run_configured(&["--mode", "agent", "greet"]);
     assert_eq!(code, 0);
     let asked: Vec<Value> = server.bodies().iter().map(asked).collect();
     assert_eq!(
@@ -195,9 +181,9 @@ fn what_is_shared_fills_only_what_a_mode_left_open() {
         )]),
         Answer::of(&[text("hi")]),
     ]);
-    let place = place(&server, settings);
-    assert_eq!(run(&place, &["--mode", "plan", "greet"]).0, 0);
-    assert_eq!(run(&place, &["--mode", "agent", "greet"]).0, 0);
+    let place = server.place(settings);
+    assert_eq!(place.run_configured(&["--mode", "plan", "greet"]).0, 0);
+    assert_eq!(place.run_configured(&["--mode", "agent", "greet"]).0, 0);
     let asked: Vec<Value> = server.bodies().iter().map(asked).collect();
     assert_eq!(
         asked,

@@ -166,6 +166,13 @@ impl Server {
         place.settings(&format!("{provider}\n{more}"));
         place.variables.push((KEY.0.to_owned(), KEY.1.to_owned()));
     }
+
+    /// A fresh place whose settings ask this server.
+    pub(crate) fn place(&self, settings: &str) -> Place {
+        let mut place = Place::new();
+        self.configure(&mut place, settings);
+        place
+    }
 }
 
 async fn serve(State(shared): State<Shared>, uri: axum::http::Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {

@@ -7,19 +7,6 @@ use super::server::{Answer, KEY, Server, call, text, thinking};
 use super::{TWO_MODES, tools};
 use crate::support::Place;
 
-fn place(server: &Server, settings: &str) -> Place {
-    let mut place = Place::new();
-    server.configure(&mut place, settings);
-    place
-}
-
-fn run(place: &Place, arguments: &[&str]) -> (i32, Value) {
-    let mut line = vec!["run", "--json"];
-    line.extend(arguments);
-    let said = place.stance(&line);
-    (said.code, said.report())
-}
-
 /// A block without what says where a provider may cache.
 fn plain(block: &Value) -> Value {
     let mut block = block.clone();
@@ -41,10 +28,10 @@ fn signed_thoughts_go_back_in_their_places_and_every_call_has_its_result() {
         Answer::of(&[text("Read.")]),
         Answer::of(&[text("Still read.")]),
     ]);
-    let place = place(&server, TWO_MODES);
-    let (code, report) = run(&place, &["read it"]);
+    let place = server.place(TWO_MODES);
+    let (code, report) = place.run_configured(&["read it"]);
     assert_eq!((code, report["text"].as_str()), (0, Some("Read.")), "{report:#}");
-    let (code, _) = run(&place, &["--resume", report["thread_id"].as_str().unwrap(), "and now?"]);
+    let (code, _) = place.run_configured(&["--resume", report["thread_id"].as_str().unwrap(), "and now?"]);
     assert_eq!(code, 0);
     // In the next request, and in the next run of the thread.
     let bodies = server.bodies();
@@ -81,7 +68,7 @@ fn an_overloaded_provider_is_asked_again_with_the_same_words() {
     let settings = format!("{TWO_MODES}\n[limits]\nretries = 3\nretry_pause_ms = 1\n");
     let busy = || Answer::failing(529, "overloaded_error", "Too many are asking");
     let server = Server::start([busy(), busy(), Answer::of(&[text("Here.")])]);
-    let place = place(&server, &settings);
+    let place = server.place(&settings);
     let said = place.stance(&["run", "--json", "greet"]);
     assert_eq!(
         (said.code, said.report()["text"].as_str()),
@@ -117,8 +104,8 @@ fn a_provider_is_quoted_and_only_passing_faults_are_tried_again() {
         (500, "api_error", "Something broke", "transient_upstream", 3),
     ] {
         let server = Server::start((0..3).map(|_| Answer::failing(status, kind, words)));
-        let place = place(&server, &settings);
-        let (code, report) = run(&place, &["--mode", "plan", "greet"]);
+        let place = server.place(&settings);
+        let (code, report) = place.run_configured(&["--mode", "plan", "greet"]);
         let details = json!({"status": "error", "liveness": "failed", "error_family": family});
         assert_eq!(
             (code, &report["outcome"], &report["details"]),
@@ -137,7 +124,7 @@ fn an_answer_that_its_limit_cut_off_is_gone_on_with() {
         Answer::cut(&[text(" three,")]),
         Answer::of(&[text(" four.")]),
     ]);
-    let place = place(&server, TWO_MODES);
+    let place = server.place(TWO_MODES);
     let said = place.stance(&["run", "count"]);
     assert_eq!(said.code, 0, "{}", said.err);
     for part in ["One, two,", " three,", " four."] {
@@ -159,8 +146,8 @@ fn an_answer_that_its_limit_cut_off_is_gone_on_with() {
 #[test]
 fn an_answer_that_says_nothing_before_its_limit_is_a_fault() {
     let server = Server::start([Answer::cut(&[thinking("Hm.", "c2ln")])]);
-    let place = place(&server, TWO_MODES);
-    let (code, report) = run(&place, &["--mode", "plan", "count"]);
+    let place = server.place(TWO_MODES);
+    let (code, report) = place.run_configured(&["--mode", "plan", "count"]);
     assert_eq!((code, &report["outcome"]), (1, &json!("failed")), "{report:#}");
     let summary = report["summary"].as_str().unwrap();
     assert!(summary.contains("`max_output` is too small"), "{summary}");
@@ -170,7 +157,7 @@ fn an_answer_that_says_nothing_before_its_limit_is_a_fault() {
 #[test]
 fn a_dry_run_measures_and_sends_nothing() {
     let server = Server::start([]);
-    let place = place(&server, TWO_MODES);
+    let place = server.place(TWO_MODES);
     let sizes = place.stance(&["run", "--dry-run", "--json", "--mode", "plan", "greet"]);
     let sizes = (sizes.code, sizes.report());
     assert_eq!(
@@ -211,7 +198,7 @@ fn a_dry_run_measures_and_sends_nothing() {
     assert!(server.requests().is_empty());
 
     // What was measured is what is sent.
-    assert_eq!(run(&place, &["--mode", "plan", "greet"]).0, 3);
+    assert_eq!(place.run_configured(&["--mode", "plan", "greet"]).0, 3);
     let body = &server.bodies()[0];
     let measured: Vec<&str> = sizes.1["tools"]["each"]
         .as_array()
@@ -235,7 +222,7 @@ fn a_key_is_sent_to_its_provider_and_kept_nowhere() {
         )]),
         Answer::failing(401, "authentication_error", &format!("the key {} was withdrawn", KEY.1)),
     ]);
-    let place = place(&server, TWO_MODES);
+    let place = server.place(TWO_MODES);
     let said = place.stance(&["run", "--stream-json", "look around"]);
     assert_eq!(said.code, 1, "{}", said.err);
     assert!(server.requests().iter().all(|request| request.key == KEY.1));
@@ -257,7 +244,7 @@ fn last_report(out: &str) -> Value {
 #[test]
 fn without_its_key_nothing_is_sent_and_the_variable_is_named() {
     let server = Server::start([]);
-    let mut place = place(&server, TWO_MODES);
+    let mut place = server.place(TWO_MODES);
     place.variables.clear();
     let said = place.stance(&["run", "--json", "greet"]);
     assert_eq!(said.code, 1, "{}", said.err);

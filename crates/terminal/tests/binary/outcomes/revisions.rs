@@ -21,14 +21,6 @@ fn submits(goal: &str, key: &str) -> Value {
     calls(&[("submit_plan", one_step_plan(goal, key, &["A.md"], &[]))])
 }
 
-/// `stance run --json` with the model of the settings.
-fn run(place: &Place, arguments: &[&str]) -> (i32, Value) {
-    let mut line = vec!["run", "--json"];
-    line.extend(arguments);
-    let said = place.stance(&line);
-    (said.code, said.report())
-}
-
 fn plan(place: &Place, report: &Value) -> Value {
     place
         .stance(&["plan", "show", report["plan"]["id"].as_str().unwrap(), "--json"])
@@ -50,7 +42,7 @@ fn mode(place: &Place, report: &Value) -> String {
 fn a_rejected_plan_leaves_the_space_in_plan_mode_and_cannot_be_approved() {
     let place = scripted(&turns(&[submits("Bad", "a"), submits("Better", "a")]));
     let before = place.world();
-    let (_, first) = run(&place, &["--mode", "plan", "plan it"]);
+    let (_, first) = place.run_configured(&["--mode", "plan", "plan it"]);
     let exact = plan_at_digest(&first);
     let rejected = place.stance(&["plan", "reject", &exact, "--because", "too bold"]);
     assert_eq!(rejected.code, 0, "{}", rejected.err);
@@ -75,7 +67,7 @@ fn a_rejected_plan_leaves_the_space_in_plan_mode_and_cannot_be_approved() {
             .is_empty()
     );
     // The thread goes on in plan mode, and its next plan is another one.
-    let (code, second) = run(&place, &["--resume", first["thread_id"].as_str().unwrap(), "try again"]);
+    let (code, second) = place.run_configured(&["--resume", first["thread_id"].as_str().unwrap(), "try again"]);
     assert_eq!(
         (code, &second["mode"], &second["plan"]["revision"]),
         (0, &json!("plan"), &json!(1)),
@@ -93,7 +85,7 @@ fn comments_reach_the_model_and_the_next_revision_shows_what_changed() {
         submits("First", "a"),
         answer("- step a on the words \"As the goal says.\": name the function"),
     ]));
-    let (_, first) = run(&place, &["--mode", "plan", "plan it"]);
+    let (_, first) = place.run_configured(&["--mode", "plan", "plan it"]);
     let id = first["plan"]["id"].as_str().unwrap();
     let nothing = place.stance(&["plan", "reject", &plan_at_digest(&first), "--changes"]);
     assert_eq!(
@@ -167,7 +159,7 @@ fn a_plan_of_another_commit_is_looked_at_again_before_it_is_approved() {
         {"match": {"mode": "agent"}, "turns": [
             calls(&[("write_to_file", json!({"path": "A.md", "content": "a\n"}))]), says("done")]},
     ]}));
-    let (_, report) = run(&place, &["--mode", "plan", "plan it"]);
+    let (_, report) = place.run_configured(&["--mode", "plan", "plan it"]);
     let (approval, _) = waiting(&report, "plan");
     place.write("other.md", "meanwhile\n");
     place.git(&["add", "-A"]);
